@@ -1,0 +1,177 @@
+// Package faultproxy stands between a client and a TCP server in a test and breaks the network on
+// command: it cuts, refuses, delays, holds back and loses. It knows nothing of what the bytes mean.
+// All methods may be called concurrently, also from a goroutine of the test.
+package faultproxy
+
+import (
+	"bytes"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/musterhq/muster/internal/loopback"
+)
+
+// Direction tells which way bytes go. Directions can be joined with |.
+type Direction uint8
+
+// The directions; Neither heals a black hole.
+const (
+	Neither  Direction = 0
+	ToServer Direction = 1 << iota
+	ToClient
+	Both = ToServer | ToClient
+)
+
+// Proxy forwards connections to one target. It starts without faults.
+type Proxy struct {
+	t      testing.TB
+	target string
+	addr   string
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool               // guarded by mu, as all below
+	ln      net.Listener       // nil while connections are refused
+	links   map[*link]struct{} // all open ones
+	faults  faults
+	changed chan struct{} // closed, and made anew, when faults change
+}
+
+// faults is what the proxy does to the bytes that pass.
+type faults struct {
+	delay   time.Duration
+	hole    Direction
+	swallow int    // chunks towards the client still to be lost
+	word    []byte // only after a request that contains it; empty = any
+}
+
+// Start starts a proxy to target (host:port) on a port of 127.0.0.1 that stays the same until t
+// ends, which closes the proxy.
+func Start(t testing.TB, target string) *Proxy {
+	t.Helper()
+	ln, err := loopback.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{
+		t: t, target: target, addr: ln.Addr().String(),
+		ln: ln, links: map[*link]struct{}{}, changed: make(chan struct{}),
+	}
+	p.wg.Go(func() { p.accept(ln) })
+	t.Cleanup(p.Close)
+	return p
+}
+
+// Addr is the host:port at which clients find the proxy.
+func (p *Proxy) Addr() string { return p.addr }
+
+// Cut resets all connections now; new ones are served.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		l.cut()
+	}
+}
+
+// Refuse lets the kernel refuse new connections, as where nothing listens, or ends that. Open
+// connections stay.
+func (p *Proxy) Refuse(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed || on == (p.ln == nil):
+	case on:
+		_ = p.ln.Close()
+		p.ln = nil
+	default:
+		ln, err := net.Listen("tcp", p.addr)
+		if err != nil {
+			p.t.Errorf("faultproxy: listen again: %v", err)
+			return
+		}
+		p.ln = ln
+		p.wg.Go(func() { p.accept(ln) })
+	}
+}
+
+// Delay holds each chunk back for d, in both directions: a round trip takes 2*d longer. Zero ends
+// that.
+func (p *Proxy) Delay(d time.Duration) { p.change(func(f *faults) { f.delay = d }) }
+
+// BlackHole passes nothing more in the given directions, not even the end of a connection, as a
+// network that lost its route. Nothing is lost: as TCP sends again, what was held back passes when
+// the hole is healed with Neither. New connections open, as their handshake is with the proxy.
+func (p *Proxy) BlackHole(d Direction) { p.change(func(f *faults) { f.hole = d }) }
+
+// SwallowReplies loses the next n chunks from the server, counted over all connections, and then
+// resets the connections that lost any: the server did what it was asked to, and nobody learns of
+// it. A chunk is what the server wrote at once, in general; a handshake's reply or a pushed
+// message counts too, see SwallowRepliesTo.
+func (p *Proxy) SwallowReplies(n int) { p.SwallowRepliesTo("", n) }
+
+// SwallowRepliesTo is SwallowReplies for those chunks only that follow a request which contains
+// word, such as EVALSHA. It replaces what is left of an earlier call.
+func (p *Proxy) SwallowRepliesTo(word string, n int) {
+	p.change(func(f *faults) { f.word, f.swallow = []byte(word), n })
+}
+
+// Close resets all connections, refuses new ones and waits until the proxy's goroutines have
+// ended. It may be called twice.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	p.closed = true
+	if p.ln != nil {
+		_ = p.ln.Close()
+		p.ln = nil
+	}
+	p.mu.Unlock()
+	p.Cut()
+	p.wg.Wait()
+}
+
+// change changes the faults and wakes who waits because of the old ones.
+func (p *Proxy) change(f func(*faults)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(&p.faults)
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// current returns the faults and a channel that is closed when they change.
+func (p *Proxy) current() (faults, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.faults, p.changed
+}
+
+// asked notes that a request chunk of l passes.
+func (p *Proxy) asked(l *link, chunk []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.asked = l.asked || bytes.Contains(chunk, p.faults.word)
+}
+
+// swallows reports whether a chunk for the client of l is to be lost, and cuts the connections
+// that lost one with the last.
+func (p *Proxy) swallows(l *link) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	asked := l.asked || len(p.faults.word) == 0
+	l.asked = false
+	if p.faults.swallow <= 0 || !asked {
+		return false
+	}
+	l.lost = true
+	if p.faults.swallow--; p.faults.swallow == 0 {
+		for l := range p.links {
+			if l.lost {
+				l.cut()
+			}
+		}
+	}
+	return true
+}
