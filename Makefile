@@ -1,0 +1,60 @@
+# The commands of this repository; CI calls the same ones. `make` alone lists them.
+
+GO       ?= go
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS  := -X main.version=$(VERSION)
+# The version says the commit; without this a checkout of another user would fail the build.
+BUILD    := $(GO) build -buildvcs=false
+ARGS     ?=
+BENCH    ?= .
+COUNT    ?= 1
+FUZZTIME ?= 20s
+SOAK     ?= 30m
+OUT      ?= bin/image/muster
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/muster
+	$(BUILD) -ldflags '$(LDFLAGS)' -o bin/muster .
+
+.PHONY: run
+run: build ## build and start a server (ARGS="--config muster.yaml")
+	bin/muster serve $(ARGS)
+
+.PHONY: test
+test: ## install what the tests need, vet, run all tests with the race detector
+	scripts/install-test-tools.sh
+	$(GO) vet ./...
+	$(GO) test -race -timeout 11m ./...
+
+.PHONY: lint
+lint: ## check format, go.mod and the linters of .golangci.yml
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run make fmt, not formatted:"; echo "$$unformatted"; exit 1; }
+	$(GO) mod tidy -diff
+	"$$(scripts/golangci-lint.sh)" run ./...
+
+.PHONY: fmt
+fmt: ## format all Go files and tidy go.mod
+	gofmt -w .
+	$(GO) mod tidy
+
+.PHONY: bench
+bench: ## run the benchmarks (BENCH=pattern, COUNT=10 for benchstat)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
+.PHONY: soak
+soak: ## run several instances under load and faults for long (SOAK=8h)
+	$(GO) test -race -count 1 -timeout 0 -v -run '^TestSoak$$' ./e2e -soak $(SOAK)
+
+.PHONY: fuzz
+fuzz: ## run each fuzz test for a short time (FUZZTIME=20s)
+	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: image-build
+image-build: ## build the static binary of the container image (OUT=path); the Dockerfile calls this
+	CGO_ENABLED=0 $(BUILD) -trimpath -ldflags '-s -w $(LDFLAGS)' -o $(OUT) .
