@@ -1,0 +1,11 @@
+// Package client is a Go client of Muster's protocol.
+//
+// [Dial] connects and says hello. Calls such as [Client.Join] wait for their reply; what the server
+// tells by itself comes through [Client.Events] or Options.OnEvent, in the order in which it was sent.
+// Nothing is dropped: a client whose events are not taken in time is closed with ErrSlowConsumer.
+// Pings of the server are answered by themselves.
+//
+// [Reconnecting] keeps a player connected over lost connections and stopping instances.
+//
+// All methods may be called concurrently.
+package client
