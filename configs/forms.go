@@ -1,0 +1,137 @@
+package configs
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/musterhq/muster/internal/ident"
+)
+
+// forms are the checks that the tag form names. Each returns what is allowed, or "" where the text is
+// right. None repeats the text: parse does, unless the key is a secret.
+var forms = map[string]func(string) string{
+	"id": func(s string) string {
+		return unless(ident.Valid(s), "must be an id: 1 to 64 characters out of A-Z a-z 0-9 . _ : @ -")
+	},
+	"address": func(s string) string {
+		return unless(isAddress(s), "must be host:port, such as 127.0.0.1:8080 or :8080 for all addresses")
+	},
+	"address_or_empty": func(s string) string {
+		return unless(s == "" || isAddress(s), "must be host:port, such as 127.0.0.1:9090, or empty for off")
+	},
+	"origin": func(s string) string {
+		return unless(isOrigin(s), "must be an origin as a browser sends it: scheme://host or scheme://host:port, "+
+			"in small letters, without a path, a wildcard or the scheme's own port")
+	},
+	"redis_url": func(s string) string {
+		return unless(s == "" || isRedisURL(s), "must be redis://host:port, rediss://host:port or unix:///path "+
+			"(user, password, /database and ?options as go-redis reads them), or empty for the embedded Redis")
+	},
+	"postgres_url": func(s string) string {
+		return unless(s == "" || isURL(s, "postgres", "postgresql"), "must be a URL that starts with postgres://")
+	},
+	"http_url": func(s string) string {
+		return unless(isURL(s, "http", "https"), "must be a URL that starts with http:// or https://")
+	},
+	"hs256_secret": func(s string) string {
+		// RFC 7518, section 3.2: a key of the hash's size or larger.
+		return unless(s == "" || len(s) >= 32, "must have at least 32 bytes")
+	},
+}
+
+func unless(right bool, allowed string) string {
+	if right {
+		return ""
+	}
+	return allowed
+}
+
+var hostname = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?\.?$`)
+
+// isHost reports whether s is a name or an address, without brackets.
+func isHost(s string) bool {
+	if _, err := netip.ParseAddr(s); err == nil {
+		return true
+	}
+	return hostname.MatchString(s)
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && strconv.FormatUint(n, 10) == s
+}
+
+func isAddress(s string) bool {
+	host, port, err := net.SplitHostPort(s)
+	return err == nil && isPort(port) && (host == "" || isHost(host))
+}
+
+// isLoopback reports whether only this machine reaches a listener at the address.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+}
+
+// isOrigin is strict, because an origin is compared as text: one that no browser ever sends would look
+// like a permission and be none.
+func isOrigin(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme == "" || s != u.Scheme+"://"+u.Host || s != strings.ToLower(s) {
+		return false
+	}
+	port := u.Port()
+	switch {
+	case !isHost(u.Hostname()), strings.HasSuffix(u.Host, ":"), port != "" && !isPort(port):
+		return false
+	case u.Scheme == "http" && port == "80", u.Scheme == "https" && port == "443":
+		return false
+	}
+	return true
+}
+
+func isURL(s string, schemes ...string) bool {
+	u, err := url.Parse(s)
+	if err != nil || !isHost(u.Hostname()) || u.Port() != "" && !isPort(u.Port()) {
+		return false
+	}
+	for _, scheme := range schemes {
+		if u.Scheme == scheme {
+			return true
+		}
+	}
+	return false
+}
+
+// isRedisURL checks what go-redis, which parses the URL when it connects, is sure to refuse.
+func isRedisURL(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil {
+		return false
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return false
+	}
+	if u.Scheme == "unix" {
+		return u.Host == "" && len(u.Path) > 1
+	}
+	for _, addr := range query["addr"] {
+		if host, port, err := net.SplitHostPort(addr); err != nil || !isHost(host) || !isPort(port) {
+			return false
+		}
+	}
+	if database := strings.Trim(u.Path, "/"); database != "" {
+		if _, err := strconv.ParseUint(database, 10, 16); err != nil {
+			return false
+		}
+	}
+	return isURL(s, "redis", "rediss")
+}

@@ -1,0 +1,96 @@
+package configs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+func TestSecretIsNeverShown(t *testing.T) {
+	t.Parallel()
+	const hidden = "hunter2"
+	type holder struct{ S Secret }
+	s := Secret(hidden)
+	var shown strings.Builder
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t"} {
+		fmt.Fprintf(&shown, verb+verb+verb+"\n", s, holder{s}, &holder{s})
+	}
+	fmt.Fprintln(&shown, s, []Secret{s}, map[Secret]Secret{s: s}, errors.New(s.String()))
+	slog.New(slog.NewTextHandler(&shown, nil)).Info("x", "s", s, "h", holder{s})
+	slog.New(slog.NewJSONHandler(&shown, nil)).Info("x", "s", s, "h", holder{s})
+	text, err := json.Marshal(holder{s})
+	if want := `{"S":"[redacted]"}`; err != nil || string(text) != want {
+		t.Errorf("JSON = %s, %v; want %s", text, err, want)
+	}
+	lower := strings.ToLower(shown.String())
+	if strings.Contains(lower, hidden) || strings.Contains(lower, fmt.Sprintf("%x", hidden)) {
+		t.Errorf("shown:\n%s", shown.String())
+	}
+	if s.Reveal() != hidden {
+		t.Errorf("Reveal = %q", s.Reveal())
+	}
+	if got := fmt.Sprintf("%s|%q", Secret(""), Secret("")); got != `|""` {
+		t.Errorf("no secret = %s", got)
+	}
+}
+
+// Whatever is wrong with a secret, the problem does not repeat it.
+func TestProblemsDoNotShowSecrets(t *testing.T) {
+	t.Parallel()
+	const url = "must be redis://host:port, rediss://host:port or unix:///path (user, password, /database and " +
+		"?options as go-redis reads them), or empty for the embedded Redis"
+	for _, bad := range []string{
+		"hunter2", "redis://", "redis:hunter2", "http://u:hunter2@h", "redis://u:hunter2@h:x", "redis://u:hunter2@h:70000",
+		"redis://u:hunter2@h/db", "redis://u:hunter2@h?addr=h2", "redis://u:hunter2@h?%zz", "unix://hunter2", "unix://h/run/redis",
+		"redis://u:hunter2@h\x7f", "redis://u:hunter2@h 2",
+	} {
+		rejected{environ: []string{"MUSTER_REDIS_URL=" + bad}, want: "MUSTER_REDIS_URL: redis.url: " + url}.check(t)
+	}
+	rejected{
+		environ: []string{"MUSTER_AUTH_HS256_SECRET=hunter2"},
+		want:    "MUSTER_AUTH_HS256_SECRET: auth.hs256_secret: must have at least 32 bytes",
+	}.check(t)
+}
+
+func TestTwins(t *testing.T) {
+	t.Parallel()
+	good := write(t, "url", "redis://u:hunter2@h\n")
+	for name, o := range map[string]Options{
+		"file":               {File: write(t, "m.yaml", "redis: {url: '', url_file: "+good+"}")},
+		"environment":        {Environ: []string{"MUSTER_REDIS_URL_FILE=" + good}},
+		"higher layer wins":  {File: write(t, "m.yaml", "redis: {url: redis://other}"), Environ: []string{"MUSTER_REDIS_URL_FILE=" + good}},
+		"flag over its twin": {Environ: []string{"MUSTER_REDIS_URL_FILE=/nowhere"}, Flags: flags(t, "--redis-url=redis://u:hunter2@h")},
+	} {
+		if c := mustLoad(t, o); c.Redis.URL.Reveal() != "redis://u:hunter2@h" {
+			t.Errorf("%s: redis.url = %q", name, c.Redis.URL.Reveal())
+		}
+	}
+}
+
+func TestRefusedTwins(t *testing.T) {
+	t.Parallel()
+	bad := write(t, "bad", "hunter2")
+	empty := write(t, "empty", "\r\n")
+	large := write(t, "large", strings.Repeat("x", maxSecretBytes+1))
+	dir := t.TempDir()
+	for name, r := range map[string]rejected{
+		"both":     {file: "redis:\n  url: redis://h\n  url_file: /x\n", want: "F:3: redis.url_file: is set as well as redis.url; give one of the two"},
+		"missing":  {environ: []string{"MUSTER_REDIS_URL_FILE=/nowhere"}, want: `MUSTER_REDIS_URL_FILE: redis.url_file: cannot be read: "/nowhere": no such file or directory`},
+		"not file": {environ: []string{"MUSTER_REDIS_URL_FILE=" + dir}, want: `MUSTER_REDIS_URL_FILE: redis.url_file: cannot be read: "` + dir + `": is a directory`},
+		"empty":    {environ: []string{"MUSTER_REDIS_URL_FILE=" + empty}, want: "MUSTER_REDIS_URL_FILE: redis.url_file: cannot be read: the file is empty"},
+		"large":    {environ: []string{"MUSTER_REDIS_URL_FILE=" + large}, want: "MUSTER_REDIS_URL_FILE: redis.url_file: cannot be read: the file has more than 65536 bytes"},
+		"content": {environ: []string{"MUSTER_AUTH_HS256_SECRET_FILE=" + bad}, want: `
+MUSTER_AUTH_HS256_SECRET_FILE: auth.hs256_secret_file: names a file whose text must have at least 32 bytes`},
+		"in a list": {file: "webhooks:\n- url: http://h\n  events: [match.ended]\n  secret_file: /nowhere\n", want: `
+F:1: webhooks: is not available in this version
+F:4: webhooks[0].secret_file: cannot be read: "/nowhere": no such file or directory`},
+		"in a world": {file: "worlds:\n- name: a\n  allocator: {webhook: http://h, secret: a, secret_file: /x}\n", want: `
+F:3: worlds[0].allocator.secret_file: is set as well as worlds[0].allocator.secret; give one of the two
+F:3: worlds[0].allocator: is not available in this version`},
+	} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); r.check(t) })
+	}
+}
