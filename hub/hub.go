@@ -1,0 +1,140 @@
+package hub
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/protocol"
+)
+
+// Store is what the hub reads.
+type Store interface {
+	States(ctx context.Context, players []ident.Player) ([]lua.PlayerState, error)
+}
+
+// Options are what a hub needs from its surroundings. All but Store and Facts may be left out.
+type Options struct {
+	Store Store
+	// Facts tells of a world what its queue's views need.
+	Facts func(ident.World) WorldFacts
+	Log   zerolog.Logger
+	// Dropped is told of each client that was too slow to read.
+	Dropped func()
+	// LookedAgain is told how many sessions' states were read because something may have been missed.
+	LookedAgain func(sessions int)
+}
+
+// Hub has the sessions of an instance.
+type Hub struct {
+	opts          Options
+	epoch         atomic.Int64
+	someUncertain atomic.Bool
+	numbers       numbering
+	looking       sync.Mutex // one look at a time
+
+	mu sync.RWMutex
+	// guarded by mu
+	sessions map[ident.Player][]*Session
+	count    int
+}
+
+// New makes an empty hub.
+func New(opts Options) *Hub {
+	if opts.Dropped == nil {
+		opts.Dropped = func() {}
+	}
+	if opts.LookedAgain == nil {
+		opts.LookedAgain = func(int) {}
+	}
+	return &Hub{opts: opts, sessions: map[ident.Player][]*Session{}}
+}
+
+// Connect makes a session of a connection. It is in the hub, and receives, from Enter on.
+func (h *Hub) Connect(t Transport) *Session {
+	s := &Session{hub: h, transport: t}
+	s.Heard()
+	return s
+}
+
+// Enter puts a session into the hub as a player's, before the player arrives: what happens to the player
+// from then on waits in the session.
+func (h *Hub) Enter(s *Session, player ident.Player) {
+	s.mu.Lock()
+	s.player = player
+	s.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !slices.Contains(h.sessions[player], s) {
+		h.sessions[player] = append(h.sessions[player], s)
+		h.count++
+	}
+}
+
+// Leave takes a session out, when its connection is gone.
+func (h *Hub) Leave(s *Session) {
+	player := s.Player()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	rest := slices.DeleteFunc(slices.Clone(h.sessions[player]), func(other *Session) bool { return other == s })
+	h.count -= len(h.sessions[player]) - len(rest)
+	if len(rest) == 0 {
+		delete(h.sessions, player)
+	} else {
+		h.sessions[player] = rest
+	}
+}
+
+// Count is how many sessions there are.
+func (h *Hub) Count() int {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.count
+}
+
+// of are a player's sessions here: one, or for a moment two.
+func (h *Hub) of(player ident.Player) []*Session {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.sessions[player]
+}
+
+// all are the sessions there are.
+func (h *Hub) all() []*Session {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	all := make([]*Session, 0, h.count)
+	for _, sessions := range h.sessions {
+		all = append(all, sessions...)
+	}
+	return all
+}
+
+func (h *Hub) currentEpoch() ident.Place { return ident.Place(h.epoch.Load()) }
+
+// GoingAway tells every client to reconnect, spread over a span, and closes each when its time has come.
+func (h *Hub) GoingAway(ctx context.Context, over time.Duration) {
+	sessions := h.all()
+	for i, s := range sessions {
+		in := over * time.Duration(i) / time.Duration(len(sessions))
+		s.Send(&protocol.GoingAway{ReconnectInMS: in.Milliseconds()})
+	}
+	start := time.Now()
+	for i, s := range sessions {
+		at := over * time.Duration(i+1) / time.Duration(len(sessions))
+		select {
+		case <-ctx.Done():
+		case <-time.After(at - time.Since(start)):
+		}
+		s.Close(protocol.CloseGoingAway)
+	}
+	for _, s := range h.all() { // who came meanwhile
+		s.Close(protocol.CloseGoingAway)
+	}
+}

@@ -1,0 +1,81 @@
+package hub
+
+import (
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/protocol"
+)
+
+// QueueView is what a client was last told of where its ticket stands.
+type QueueView struct {
+	Position, Size int
+	MeanWait       lua.MeanWait
+}
+
+// same tells whether there is nothing new to say. That the mean was confirmed by another match is nothing new.
+func (v QueueView) same(o QueueView) bool {
+	return v.Position == o.Position && v.Size == o.Size && v.MeanWait.Wait == o.MeanWait.Wait
+}
+
+// Told notes what a reply told the client of a queue, so that it is not told again.
+func (s *Session) Told(world ident.World, view QueueView) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell(world, view)
+}
+
+func (s *Session) tell(world ident.World, view QueueView) {
+	if s.told == nil {
+		s.told = map[ident.World]QueueView{}
+	}
+	s.told[world] = view
+}
+
+// Waiting are the worlds in which the session's player waits, as far as the session knows.
+func (s *Session) Waiting() []ident.World {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	record, err := lua.ParseRecord(s.seen.record)
+	if err != nil {
+		return nil
+	}
+	var worlds []ident.World
+	for _, t := range record.Waiting() {
+		worlds = append(worlds, t.World)
+	}
+	return worlds
+}
+
+// Waiting are the players that wait here, by world.
+func (h *Hub) Waiting() map[ident.World][]ident.Player {
+	waiting := map[ident.World][]ident.Player{}
+	for _, s := range h.all() {
+		for _, w := range s.Waiting() {
+			waiting[w] = append(waiting[w], s.Player())
+		}
+	}
+	return waiting
+}
+
+// UpdateQueue tells a player where its ticket stands, if that is something new. now is Redis' time in Unix
+// milliseconds.
+func (h *Hub) UpdateQueue(player ident.Player, world ident.World, view QueueView, facts WorldFacts, now int64) {
+	for _, s := range h.of(player) {
+		s.whenFree(func() { s.updateQueue(world, view, facts, now) })
+	}
+}
+
+// updateQueue is UpdateQueue for one session; mu is held.
+func (s *Session) updateQueue(world ident.World, view QueueView, facts WorldFacts, now int64) {
+	record, err := lua.ParseRecord(s.seen.record)
+	if err != nil || s.told[world].same(view) {
+		return
+	}
+	for _, t := range record.Waiting() {
+		if t.World == world {
+			s.tell(world, view)
+			rank := lua.Rank{Position: view.Position, Size: view.Size}
+			s.send(protocol.Encode(&protocol.QueueUpdate{Queued: Queued(t, rank, facts, now)}))
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package hub
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/protocol"
+)
+
+// WorldFacts are what a player's view of a queue needs to know of its world.
+type WorldFacts struct {
+	// Size is how many players a match has.
+	Size int
+	// MeanWait is how long matches took to form lately, as this instance last learned it.
+	MeanWait lua.MeanWait
+}
+
+// Estimate is how long a ticket is still to wait, in milliseconds: what matches of the world took to form
+// lately, less what it has waited. nil while that is not known.
+func Estimate(mean lua.MeanWait, now, waitedMS int64) *int64 {
+	if !mean.Known(now) {
+		return nil
+	}
+	left := max(0, mean.Wait.Milliseconds()-waitedMS)
+	return &left
+}
+
+// Queued is a ticket as its player sees it. now is Redis' time in Unix milliseconds.
+func Queued(t lua.Ticket, rank lua.Rank, facts WorldFacts, now int64) protocol.Queued {
+	enqueued := t.Place.UnixMilli()
+	waited := max(0, now-enqueued)
+	return protocol.Queued{
+		World: string(t.World), TicketID: string(t.ID()), Party: protocol.List[string]{},
+		Position: int64(rank.Position), QueueSize: int64(rank.Size), EnqueuedAt: enqueued, WaitedMS: waited,
+		EstimatedWaitMS: Estimate(facts.MeanWait, now, waited), WaitingFor: waitingFor(rank.Size, facts.Size),
+	}
+}
+
+// waitingFor says what a ticket waits for: more players, or, where enough are there, their match.
+func waitingFor(size, needed int) protocol.WaitingFor {
+	need := max(0, needed-size)
+	switch need {
+	case 0:
+		return protocol.WaitingFor{Code: "match", Text: "a match is about to be formed"}
+	case 1:
+		return protocol.WaitingFor{Code: protocol.WaitingForPlayers, Need: 1, Text: "1 more player"}
+	default:
+		return protocol.WaitingFor{Code: protocol.WaitingForPlayers, Need: int64(need), Text: fmt.Sprintf("%d more players", need)}
+	}
+}
+
+// State is a player's whole state as it is sent.
+func State(st lua.PlayerState, facts func(ident.World) WorldFacts) protocol.PlayerState {
+	view := protocol.PlayerState{Queued: protocol.List[protocol.Queued]{}, Notices: protocol.Notices{}}
+	record, err := lua.ParseRecord(st.Record)
+	if err != nil {
+		return view
+	}
+	for _, t := range record.Waiting() {
+		view.Queued = append(view.Queued, Queued(t, st.Ranks[t.World], facts(t.World), st.Now))
+	}
+	if m, ok := matchOf(st.Record, st.Match); ok {
+		view.Match = m
+	}
+	for _, n := range st.Notices {
+		view.Notices = append(view.Notices, noticeEvent(n))
+	}
+	return view
+}
+
+// MatchView is a match as a participant sees it.
+func MatchView(m lua.Match, acked bool) *protocol.Match {
+	view := &protocol.Match{
+		ID: string(m.ID), World: string(m.World), State: m.State, CreatedAt: m.Created.UnixMilli(), ExpiresAt: m.EndsAt,
+		Acked: acked, Rooms: map[string]string{}, Players: protocol.List[protocol.Player]{},
+	}
+	for _, r := range m.Rooms {
+		view.Rooms[r.Name] = r.ID
+	}
+	for _, p := range m.Players {
+		view.Players = append(view.Players, protocol.Player{ID: string(p)})
+	}
+	return view
+}
+
+// matchOf is the match that a record names, from its text.
+func matchOf(record, text string) (*protocol.Match, bool) {
+	r, err := lua.ParseRecord(record)
+	if err != nil || r.Match == "" || text == "" {
+		return nil, false
+	}
+	m, err := lua.ParseMatch(r.Match, text)
+	if err != nil {
+		return nil, false
+	}
+	return MatchView(m, r.Acked), true
+}
+
+// noticeEvent is a notice as its event is sent.
+func noticeEvent(n lua.Notice) protocol.Notice {
+	switch n.Kind {
+	case protocol.TypeMatchCancelled:
+		return &protocol.MatchCancelled{NoticeID: n.ID, MatchID: string(n.Match), Reason: n.Reason}
+	case protocol.TypeMatchEnded:
+		return &protocol.MatchEnded{NoticeID: n.ID, MatchID: string(n.Match), Reason: n.Reason}
+	default:
+		return &protocol.Dequeued{NoticeID: n.ID, World: string(n.World), TicketID: string(n.Ticket), Reason: n.Reason}
+	}
+}
+
+// Unfounded tells a client what of that which it believes does not stand: with the notice of its end where
+// there is one, as lost otherwise. A match ends its player's tickets, so that nothing is said of those.
+func Unfounded(have *protocol.Have, st lua.PlayerState) []protocol.Message {
+	if have == nil {
+		return nil
+	}
+	record, err := lua.ParseRecord(st.Record)
+	if err != nil {
+		return nil
+	}
+	ends := map[string]lua.Notice{}
+	for _, n := range st.Notices {
+		ends[string(n.Ticket)+string(n.Match)] = n
+	}
+	stands := map[string]bool{string(record.Match): true}
+	for _, t := range record.Waiting() {
+		stands[string(t.ID())] = true
+	}
+	var told []protocol.Message
+	for _, id := range have.Tickets {
+		if !stands[id] && record.Match == "" {
+			told = append(told, endOf(ends, id, lua.Notice{Kind: protocol.TypeDequeued, World: worldOf(id), Ticket: ident.Ticket(id)}))
+		}
+	}
+	if have.Match != "" && !stands[have.Match] {
+		told = append(told, endOf(ends, have.Match, lua.Notice{Kind: protocol.TypeMatchCancelled, Match: ident.Match(have.Match)}))
+	}
+	return told
+}
+
+func endOf(ends map[string]lua.Notice, id string, lost lua.Notice) protocol.Message {
+	if n, ok := ends[id]; ok {
+		return noticeEvent(n)
+	}
+	lost.ID, lost.Reason = "lost."+id, protocol.ReasonLost
+	if len(lost.ID) > protocol.MaxIDLength {
+		lost.ID = lost.ID[:protocol.MaxIDLength]
+	}
+	return noticeEvent(lost)
+}
+
+// worldOf is the world that a ticket's id names.
+func worldOf(ticket string) ident.World {
+	for i := len(ticket) - 1; i >= 0; i-- {
+		if ticket[i] == '.' {
+			return ident.World(ticket[:i])
+		}
+	}
+	return ident.World(ticket)
+}
+
+// silence is how long ago something was, from Unix nanoseconds.
+func silence(since int64, now time.Time) time.Duration {
+	return now.Sub(time.Unix(0, since))
+}

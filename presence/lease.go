@@ -1,0 +1,200 @@
+package presence
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+)
+
+// renewLoop renews the instance's lease. Everything else that waits for Redis to be back hangs on it.
+func (k *Keeper) renewLoop(ctx context.Context) {
+	var away error
+	for {
+		start := time.Now()
+		err := k.renew(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil && away == nil:
+			k.opts.Log.Warn().Err(err).Msg("redis is away; waiting for it")
+		case err == nil && away != nil:
+			k.opts.Log.Info().Msg("redis is back")
+		}
+		away = err
+		pause := renewInterval
+		if err != nil {
+			pause = retryInterval
+		}
+		if !wait(ctx, pause-time.Since(start)) {
+			return
+		}
+	}
+}
+
+func (k *Keeper) renew(ctx context.Context) error {
+	lease, err := k.opts.Store.RenewLease(ctx)
+	if err != nil {
+		return err
+	}
+	k.renewedAt.Store(time.Now().UnixNano())
+	k.floor.Store(max(k.floor.Load(), int64(lease.LastPlace)))
+	if err := k.opts.Worlds.Adopt(ctx, lease.WorldsRevision); err != nil {
+		k.opts.Log.Warn().Err(err).Msg("worlds of the realm not read")
+	}
+	if lease.Lapsed {
+		// Numbers may have begun anew, so that the state is read whatever they say.
+		k.opts.Sessions.RestartNumbers(k.opts.Store.Epoch(), lease.Published)
+		k.healSoon(healing{rearrive: true})
+	} else {
+		k.healSoon(healing{check: true, published: lease.Published})
+	}
+	return nil
+}
+
+// Gap has all states read: messages to this instance were lost.
+func (k *Keeper) Gap() { k.healSoon(healing{look: true}) }
+
+// healing is what has to be made up for.
+type healing struct {
+	// rearrive: the instance's lease had lapsed; its players may be parked.
+	rearrive bool
+	// look: messages were lost; check: they are, if they have not come shortly.
+	look, check bool
+	published   int64
+}
+
+func (k *Keeper) healSoon(h healing) {
+	k.mu.Lock()
+	k.todo.rearrive = k.todo.rearrive || h.rearrive
+	k.todo.look = k.todo.look || h.look
+	k.todo.check = k.todo.check || h.check
+	k.todo.published = max(k.todo.published, h.published)
+	if h.rearrive {
+		k.todo.published = h.published
+	}
+	k.mu.Unlock()
+	select {
+	case k.heal <- struct{}{}:
+	default:
+	}
+}
+
+// healLoop makes up for what was missed, apart from the renewals, which must not wait for it.
+func (k *Keeper) healLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.heal:
+		}
+		k.mu.Lock()
+		h := k.todo
+		k.todo = healing{}
+		k.mu.Unlock()
+		if err := k.healNow(ctx, h); err != nil && ctx.Err() == nil {
+			k.opts.Log.Debug().Err(err).Msg("not healed yet")
+			k.mu.Lock() // at the next renewal it is done again
+			k.todo.rearrive = k.todo.rearrive || h.rearrive
+			k.todo.look = k.todo.look || h.look
+			k.mu.Unlock()
+		}
+	}
+}
+
+func (k *Keeper) healNow(ctx context.Context, h healing) error {
+	if h.rearrive {
+		if err := k.rearrive(ctx, k.opts.Sessions.Sessions()); err != nil {
+			return err
+		}
+	}
+	if h.check && k.opts.Sessions.Behind(h.published) && !h.look {
+		if !wait(ctx, publishDelay) {
+			return nil
+		}
+		h.look = k.opts.Sessions.Behind(h.published)
+	}
+	if h.look {
+		if err := k.opts.Sessions.LookAgain(ctx, h.published); err != nil {
+			return err
+		}
+	}
+	return k.opts.Sessions.Heal(ctx)
+}
+
+// rearrive has sessions arrive again, with the generations they have.
+func (k *Keeper) rearrive(ctx context.Context, sessions []lua.Session) error {
+	for len(sessions) > 0 {
+		batch := sessions[:min(arriveBatch, len(sessions))]
+		sessions = sessions[len(batch):]
+		states, err := k.opts.Store.Arrive(ctx, batch)
+		if err != nil {
+			return err
+		}
+		k.opts.Sessions.Apply(states)
+		k.departMissing(batch)
+		k.opts.Worlds.Poke(waitingIn(states)...)
+	}
+	return nil
+}
+
+// beatLoop pings clients, refreshes those that were heard, and ends those that are silent.
+func (k *Keeper) beatLoop(ctx context.Context) {
+	for slot := 0; ; slot = (slot + 1) % beatSlots {
+		start := time.Now()
+		heard := k.opts.Sessions.Beat(ctx, slot, beatSlots, k.opts.TTL)
+		if err := k.refresh(ctx, heard); err != nil && !errors.Is(err, lua.ErrUnavailable) && ctx.Err() == nil {
+			k.opts.Log.Error().Err(err).Msg("presence not refreshed")
+		}
+		if !wait(ctx, k.opts.Heartbeat/beatSlots-time.Since(start)) {
+			return
+		}
+	}
+}
+
+// refreshBatch is how many sessions one call refreshes.
+const refreshBatch = 500
+
+func (k *Keeper) refresh(ctx context.Context, sessions []lua.Session) error {
+	for len(sessions) > 0 {
+		batch := sessions[:min(refreshBatch, len(sessions))]
+		sessions = sessions[len(batch):]
+		outcomes, err := k.opts.Store.Refresh(ctx, batch)
+		if err != nil {
+			return err
+		}
+		var gone []lua.Session
+		for i, outcome := range outcomes {
+			switch {
+			case errors.Is(outcome, lua.ErrGone):
+				gone = append(gone, batch[i])
+			case errors.Is(outcome, lua.ErrReplaced):
+				k.opts.Sessions.Replaced(lua.Session{Player: batch[i].Player, Generation: batch[i].Generation + 1})
+			}
+		}
+		if err := k.rearrive(ctx, gone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait waits for d, if that is anything; false means that ctx ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// Floor is the highest place that this instance has seen.
+func (k *Keeper) Floor() ident.Place { return ident.Place(k.floor.Load()) }
