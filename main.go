@@ -1,0 +1,152 @@
+// Muster is a WebSocket matchmaking server: players ask for a match in a world, and everybody in a match is
+// told the rooms to go to. This is its command line.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/musterhq/muster/configs"
+	"github.com/musterhq/muster/server"
+)
+
+// version is set by the linker in releases.
+var version = "dev"
+
+// exitBadConfig is the exit code where settings are wrong.
+const exitBadConfig = 2
+
+func main() {
+	if err := command().ExecuteContext(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		var problems configs.Problems
+		if errors.As(err, &problems) {
+			os.Exit(exitBadConfig)
+		}
+		os.Exit(1)
+	}
+}
+
+// command is the command line: a bare `muster` is `muster serve`.
+func command() *cobra.Command {
+	root := serveCommand()
+	root.Use, root.Version = "muster", version
+	root.Short = "Muster is a WebSocket matchmaking server on Redis"
+	root.CompletionOptions.HiddenDefaultCmd = true
+	serve := serveCommand()
+	serve.Use, serve.Short = "serve", "Serve players (the default)"
+	root.AddCommand(serve, versionCommand(), healthCommand())
+	return root
+}
+
+func serveCommand() *cobra.Command {
+	var (
+		file  string
+		check bool
+	)
+	cmd := &cobra.Command{Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true}
+	cmd.Flags().StringVar(&file, "config", "", "file with the settings (YAML)")
+	cmd.Flags().BoolVar(&check, "check", false, "check the settings and exit")
+	configs.AddFlags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		load := func() (configs.Config, error) {
+			return configs.Load(configs.Options{File: file, Environ: os.Environ(), Flags: cmd.Flags()})
+		}
+		config, err := load()
+		if err != nil {
+			return err
+		}
+		if check {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "settings are in order")
+			return err
+		}
+		return serve(cmd.Context(), config, load)
+	}
+	return cmd
+}
+
+// serve runs an instance until it is told to stop. SIGHUP has the settings read again.
+func serve(ctx context.Context, config configs.Config, load func() (configs.Config, error)) error {
+	log := newLogger(config.Log)
+	instance, err := server.New(server.Options{Config: config, Reload: load, Version: version, Log: log})
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				stop() // a second signal ends the process at once
+				return
+			case <-hangup:
+				if err := instance.Reload(); err != nil {
+					log.Error().Err(err).Msg("settings not read again")
+				}
+			}
+		}
+	}()
+	return instance.Run(ctx, func(public string) { banner(os.Stderr, log, config, public, instance.Embedded()) })
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "muster", version)
+			return err
+		},
+	}
+}
+
+// healthCommand asks a running instance how it is, for containers that have no other program.
+func healthCommand() *cobra.Command {
+	var url string
+	cmd := &cobra.Command{Use: "health", Short: "Ask a running instance whether it is well", Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true}
+	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:8080/readyz", "what to ask")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second)
+		defer cancel()
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = response.Body.Close() }() // the status is all that counts
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answers %s", url, response.Status)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// newLogger logs to stderr: for people on a terminal, JSON elsewhere.
+func newLogger(c configs.Log) zerolog.Logger {
+	level, err := zerolog.ParseLevel(string(c.Level))
+	if err != nil {
+		level = zerolog.InfoLevel
+	}
+	zerolog.SetGlobalLevel(level)
+	if c.Format == configs.LogConsole || (c.Format == configs.LogAuto && isatty.IsTerminal(os.Stderr.Fd())) {
+		return zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly}).With().Timestamp().Logger()
+	}
+	return zerolog.New(os.Stderr).With().Timestamp().Logger()
+}

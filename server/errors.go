@@ -1,0 +1,72 @@
+package server
+
+import (
+	"errors"
+
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/matching"
+	"github.com/musterhq/muster/protocol"
+)
+
+// retryMS is when a request that failed for the moment is worth trying again, in milliseconds.
+const retryMS = 1000
+
+// wireCodes say what a client is told of an error of the packages below. What is not here is internal.
+var wireCodes = []struct {
+	err  error
+	code string
+}{
+	{lua.ErrReplaced, protocol.CodeReplaced},
+	{lua.ErrGone, protocol.CodeNoPresence},
+	{lua.ErrTooManyWorlds, protocol.CodeTooManyWorlds},
+	{lua.ErrQueueFull, protocol.CodeQueueFull},
+	{lua.ErrNoSuchMatch, protocol.CodeNoSuchMatch},
+	{lua.ErrUnknownWorld, protocol.CodeUnknownWorld},
+	{lua.ErrWorldClosed, protocol.CodeWorldClosed},
+	{lua.ErrUnavailable, protocol.CodeUnavailable},
+	{lua.ErrLostHistory, protocol.CodeUnavailable},
+	{lua.ErrStaleRevision, protocol.CodeUnavailable},
+	{matching.ErrOverloaded, protocol.CodeUnavailable},
+	{matching.ErrStopped, protocol.CodeDraining},
+}
+
+// wireError is an error as a client is told it.
+func (s *Server) wireError(err error) *protocol.Error {
+	var (
+		wire    *protocol.Error
+		queued  *lua.AlreadyQueuedError
+		inMatch *lua.InMatchError
+	)
+	switch {
+	case errors.As(err, &wire):
+		return wire
+	case errors.As(err, &queued):
+		e := protocol.NewError(protocol.CodeAlreadyQueued)
+		e.TicketID = string(queued.Ticket)
+		return e
+	case errors.As(err, &inMatch):
+		return protocol.NewError(protocol.CodeInMatch)
+	case errors.Is(err, lua.ErrKeyReused):
+		return protocol.Errorf(protocol.CodeBadMessage, "ticket: this key was used for a join with other content")
+	}
+	for _, w := range wireCodes {
+		if errors.Is(err, w.err) {
+			return retryable(protocol.NewError(w.code))
+		}
+	}
+	s.log.Error().Err(err).Msg("request failed")
+	return protocol.NewError(protocol.CodeInternal)
+}
+
+// retryable adds when to try again, where that makes sense.
+func retryable(e *protocol.Error) *protocol.Error {
+	if protocol.LookupCode(e.Code).Retryable && e.RetryAfterMS == nil {
+		return e.RetryAfter(retryMS)
+	}
+	return e
+}
+
+// isUnknown tells of an error after which nobody knows whether the request took effect.
+func isUnknown(err error) bool {
+	return errors.Is(err, lua.ErrUnavailable) || errors.Is(err, lua.ErrLostHistory)
+}

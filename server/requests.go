@@ -1,0 +1,212 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/musterhq/muster/hub"
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/matching"
+	"github.com/musterhq/muster/protocol"
+)
+
+// requestTimeout bounds a request: a client is promised an answer within 3 s while Redis is out of reach.
+const requestTimeout = 2800 * time.Millisecond
+
+// do carries out a request of a session that has been greeted, and returns the reply.
+func (c *socket) do(ctx context.Context, request protocol.Request) protocol.Message {
+	var (
+		reply protocol.Message
+		err   error
+	)
+	switch r := request.(type) {
+	case *protocol.Join:
+		reply, err = c.join(ctx, r)
+	case *protocol.Leave:
+		reply, err = c.leave(ctx, r)
+	case *protocol.Status:
+		reply, err = c.status(ctx)
+	case *protocol.Ack:
+		reply, err = c.ack(ctx, r)
+	case *protocol.LeaveMatch:
+		reply, err = c.leaveMatch(ctx, r)
+	case *protocol.Ping:
+		reply = &protocol.Pong{T: r.T}
+	case *protocol.Accept, *protocol.Decline:
+		// No world has a ready check yet, so that no match is ever only proposed.
+		err = protocol.NewError(protocol.CodeNoSuchMatch)
+	default:
+		err = protocol.NewError(protocol.CodeUnknownType)
+	}
+	if err == nil {
+		return reply
+	}
+	if isUnknown(err) {
+		c.session.Uncertain()
+	}
+	return c.refusal(ctx, err)
+}
+
+// refusal is an error as this session is told it; in_match says which match.
+func (c *socket) refusal(ctx context.Context, err error) protocol.Message {
+	wire := c.server.wireError(err)
+	var inMatch *lua.InMatchError
+	if errors.As(err, &inMatch) {
+		if m, ok := c.session.Match(); ok && m.ID == string(inMatch.Match) {
+			wire.Match = m
+		} else if m, err := c.server.store.ReadMatch(ctx, inMatch.Match); err == nil {
+			wire.Match = hub.MatchView(m, false)
+		}
+	}
+	return wire
+}
+
+// attempt runs a change of the session's player. A session whose presence ended meanwhile arrives again and
+// tries once more.
+func (c *socket) attempt(ctx context.Context, change func(who lua.Session) error) error {
+	who := c.session.ID()
+	err := change(who)
+	if !errors.Is(err, lua.ErrGone) || c.gone.Load() {
+		return err
+	}
+	st, err := c.server.presence.Arrive(ctx, who)
+	if err != nil {
+		return err
+	}
+	c.departIfGone()
+	c.server.hub.Apply([]lua.PlayerState{st})
+	return change(who)
+}
+
+func (c *socket) join(ctx context.Context, r *protocol.Join) (protocol.Message, error) {
+	world, err := c.server.joinable(r)
+	if err != nil {
+		return nil, err
+	}
+	epoch := c.server.store.Epoch()
+	var joined matching.JoinResult
+	err = c.attempt(ctx, func(who lua.Session) error {
+		joined, err = c.server.matching.Join(ctx, world.Name, lua.Join{
+			Player: who.Player, Generation: who.Generation, Key: r.Ticket, Fingerprint: r.Fingerprint(),
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.session.Saw(epoch, joined.Record)
+	reply := c.server.joined(world.Name, joined)
+	c.session.Told(world.Name, hub.QueueView{Position: joined.Position, Size: joined.Size, MeanWait: joined.MeanWait})
+	return reply, nil
+}
+
+// joinable is the world that a join names, if the join may be tried there.
+func (s *Server) joinable(r *protocol.Join) (matching.World, error) {
+	if s.draining.Load() {
+		return matching.World{}, retryable(protocol.NewError(protocol.CodeDraining))
+	}
+	world, ok := s.matching.World(ident.World(r.World))
+	switch {
+	case !ok && s.matching.Revision() == 0:
+		return matching.World{}, lua.ErrUnavailable // started while Redis is away: nothing is known yet
+	case !ok:
+		return matching.World{}, lua.ErrUnknownWorld
+	case world.State == matching.Closed:
+		return matching.World{}, lua.ErrWorldClosed
+	case len(r.Party)+1 > world.PartyMax:
+		if len(r.Party) > 0 {
+			return matching.World{}, protocol.NewError(protocol.CodePartyTooLarge)
+		}
+	}
+	return world, nil
+}
+
+// joined is the reply to a join.
+func (s *Server) joined(world ident.World, j matching.JoinResult) *protocol.Joined {
+	s.worlds.learn(world, j.MeanWait)
+	enqueued := j.Place.UnixMilli()
+	return &protocol.Joined{
+		World: string(world), TicketID: string(ident.TicketOf(world, j.Place)), Position: int64(j.Position),
+		QueueSize: int64(j.Size), EnqueuedAt: enqueued, Party: protocol.List[string]{},
+		EstimatedWaitMS: hub.Estimate(j.MeanWait, j.Now, max(0, j.Now-enqueued)),
+	}
+}
+
+func (c *socket) leave(ctx context.Context, r *protocol.Leave) (protocol.Message, error) {
+	worlds, err := c.server.leavable(r)
+	if err != nil {
+		return nil, err
+	}
+	epoch := c.server.store.Epoch()
+	left, err := c.server.store.RemoveFromQueue(ctx, c.session.ID(), worlds...)
+	if err != nil {
+		return nil, err
+	}
+	c.session.Saw(epoch, left.Record)
+	return leftReply(left), nil
+}
+
+// leavable are the worlds that a leave names: none for all.
+func (s *Server) leavable(r *protocol.Leave) ([]ident.World, error) {
+	if r.World == "" {
+		return nil, nil
+	}
+	if _, ok := s.matching.World(ident.World(r.World)); !ok {
+		if s.matching.Revision() == 0 {
+			return nil, lua.ErrUnavailable
+		}
+		return nil, lua.ErrUnknownWorld
+	}
+	return []ident.World{ident.World(r.World)}, nil
+}
+
+func leftReply(left lua.Left) *protocol.Left {
+	reply := &protocol.Left{Worlds: protocol.List[string]{}}
+	for _, w := range left.Worlds {
+		reply.Worlds = append(reply.Worlds, string(w))
+	}
+	return reply
+}
+
+// state reads the player's state.
+func (c *socket) state(ctx context.Context) (lua.PlayerState, error) {
+	return c.server.stateOf(ctx, c.session.Player())
+}
+
+func (s *Server) stateOf(ctx context.Context, player ident.Player) (lua.PlayerState, error) {
+	states, err := s.store.States(ctx, []ident.Player{player})
+	if err != nil {
+		return lua.PlayerState{}, err
+	}
+	return states[0], nil
+}
+
+func (c *socket) status(ctx context.Context) (protocol.Message, error) {
+	st, err := c.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &protocol.StatusReply{PlayerState: hub.State(st, c.server.worlds.Facts)}, nil
+}
+
+func (c *socket) ack(ctx context.Context, r *protocol.Ack) (protocol.Message, error) {
+	epoch := c.server.store.Epoch()
+	record, err := c.server.store.AckMatch(ctx, c.session.ID(), ident.Match(r.MatchID))
+	if err != nil {
+		return nil, err
+	}
+	c.session.Saw(epoch, record)
+	return &protocol.Acked{MatchID: r.MatchID}, nil
+}
+
+func (c *socket) leaveMatch(ctx context.Context, r *protocol.LeaveMatch) (protocol.Message, error) {
+	epoch := c.server.store.Epoch()
+	record, err := c.server.store.LeaveMatch(ctx, c.session.ID(), ident.Match(r.MatchID))
+	if err != nil {
+		return nil, err
+	}
+	c.session.Saw(epoch, record)
+	return &protocol.LeftMatch{MatchID: r.MatchID}, nil
+}

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Run serves until ctx ends, then drains: clients are told to go elsewhere, their players become away, and no
+// ticket is lost. started is called once the ports are open, with the address of the public one.
+func (s *Server) Run(ctx context.Context, started func(public string)) error {
+	public, err := net.Listen("tcp", s.config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	var ops net.Listener
+	if s.ops != nil {
+		if ops, err = net.Listen("tcp", s.config.OpsListen); err != nil {
+			_ = public.Close()
+			return fmt.Errorf("ops_listen: %w", err)
+		}
+	}
+	// What runs on behalf of connections ends after them.
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+	s.sockets, s.stopSockets = context.WithCancel(work)
+	defer s.stopSockets()
+	if err := errors.Join(s.presence.Start(work), s.matching.Start(work)); err != nil {
+		return err
+	}
+	var running sync.WaitGroup
+	running.Go(func() { s.store.Subscribe(work, s.hub.Deliver, s.presence.Gap) })
+	running.Go(func() { s.updateLoop(work) })
+	failed := make(chan error, 2)
+	serve := func(server *http.Server, l net.Listener) {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			failed <- fmt.Errorf("serve %s: %w", l.Addr(), err)
+		}
+	}
+	running.Go(func() { serve(s.public, public) })
+	if ops != nil {
+		running.Go(func() { serve(s.ops, ops) })
+	}
+	started(public.Addr().String())
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	s.drain(work)
+	stopWork()
+	running.Wait()
+	return errors.Join(err, s.store.Close())
+}
+
+// drain lets go of all clients, spread over the time that is set, and then of the leases.
+func (s *Server) drain(ctx context.Context) {
+	s.draining.Store(true)
+	s.log.Info().Int("sessions", s.hub.Count()).Dur("drain", s.config.Drain).Msg("draining")
+	ctx, cancel := context.WithTimeout(ctx, s.config.Drain+drainTail)
+	defer cancel()
+	s.hub.GoingAway(ctx, s.config.Drain)
+	s.await(ctx, func() bool { return s.hub.Count() == 0 })
+	s.presence.Stop(ctx)
+	s.matching.Stop()
+	s.stopSockets()
+	for _, server := range []*http.Server{s.public, s.ops} {
+		if server == nil {
+			continue
+		}
+		if err := server.Shutdown(ctx); err != nil {
+			_ = server.Close()
+		}
+	}
+	s.log.Info().Msg("stopped")
+}
+
+// await looks every few milliseconds whether something has come to be, as far as ctx goes.
+func (s *Server) await(ctx context.Context, done func() bool) {
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,190 @@
+// Package server is where the parts of an instance meet: it accepts connections, carries out what clients and
+// back ends ask for, and starts and drains the rest. It alone knows gin and the frames of a WebSocket.
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"github.com/musterhq/muster/configs"
+	"github.com/musterhq/muster/hub"
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/matching"
+	"github.com/musterhq/muster/presence"
+	"github.com/musterhq/muster/protocol"
+	"github.com/musterhq/muster/web"
+)
+
+// Options are what a server is made of.
+type Options struct {
+	Config configs.Config
+	// Reload reads the settings again, for Server.Reload.
+	Reload  func() (configs.Config, error)
+	Version string
+	Log     zerolog.Logger
+}
+
+// Server is one instance.
+type Server struct {
+	opts     Options
+	config   configs.Config
+	log      zerolog.Logger
+	metrics  *metrics
+	store    *lua.Store
+	hub      *hub.Hub
+	presence *presence.Keeper
+	matching *matching.Matching
+	worlds   *realmWorlds
+
+	admission *admission
+	proxies   proxies
+	origins   *origins
+	draining  atomic.Bool
+
+	// sockets is the context of all connections; it ends when the process does.
+	sockets     context.Context //nolint:containedctx // connections outlive the requests that opened them
+	stopSockets context.CancelFunc
+	public, ops *http.Server
+}
+
+// New puts an instance together. It opens no port and does not wait for Redis: see Run.
+func New(opts Options) (*Server, error) {
+	c := opts.Config
+	s := &Server{
+		opts: opts, config: c, log: opts.Log, metrics: newMetrics(opts.Version),
+		admission: newAdmission(c.Limits.Connections, c.Limits.ConnectionsPerIP),
+		proxies:   c.Limits.TrustedProxies, origins: newOrigins(c.Origins),
+	}
+	var err error
+	s.store, err = lua.Open(lua.Options{
+		URL: c.Redis.URL.Reveal(), Realm: c.Realm, Instance: newInstanceID(), PresenceTTL: c.Presence.TTL,
+		Drain: c.Drain, Recovery: c.Redis.Recovery, Observe: s.metrics.scriptCalled,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.matching = matching.New(matching.Options{
+		Store: s.store, WorldsPerPlayer: func() int { return c.Limits.WorldsPerPlayer }, Logger: s.log,
+		Reload:   func(ctx context.Context) error { return s.worlds.Reload(ctx) },
+		Observer: matching.Observer{Joined: s.countJoined, Formed: s.countFormed, Swept: s.countSwept},
+	})
+	s.worlds = newRealmWorlds(s.store, s.matching, c.Worlds, s.log)
+	s.hub = hub.New(hub.Options{
+		Store: s.store, Facts: s.worlds.Facts, Log: s.log, Dropped: s.metrics.slowClient, LookedAgain: s.metrics.reread,
+	})
+	s.presence = presence.New(presence.Options{
+		Store: s.store, Sessions: s.hub, Worlds: s.worlds, Log: s.log,
+		Heartbeat: c.Presence.Heartbeat, TTL: c.Presence.TTL, Grace: c.Presence.ReconnectGrace,
+	})
+	s.store.OnTold(s.hub.Deliver)
+	s.store.OnLostHistory(s.presence.Recover)
+	s.public = newHTTPServer(s.handler(), s.log)
+	if c.OpsListen != "" {
+		s.ops = newHTTPServer(newOpsHandler(s.metrics, s.Reload, s.Ready), s.log)
+	}
+	return s, nil
+}
+
+// handler is what clients reach.
+func (s *Server) handler() http.Handler {
+	engine := newEngine(s.log, s.proxies, s.config.Limits.MessageBytes)
+	s.routes(engine)
+	if s.config.Auth.Mode == configs.AuthDev {
+		serveDemo(engine, web.Demo())
+	}
+	return engine
+}
+
+// Embedded tells whether the state lives in this process only.
+func (s *Server) Embedded() bool { return s.store.Embedded() }
+
+// Ready tells whether the instance can serve: Redis answers, its worlds are known, and it does not drain.
+func (s *Server) Ready() bool {
+	return s.presence.Ready() && s.matching.Revision() != 0 && !s.draining.Load()
+}
+
+// Reload reads the settings again. Worlds, origins and the level of the log change at once, without a lost
+// ticket; what needs a restart is named in the log.
+func (s *Server) Reload() error {
+	changed, err := s.opts.Reload()
+	if err != nil {
+		return err
+	}
+	if keys := configs.Difference(s.config, changed); len(keys) > 0 {
+		s.log.Warn().Strs("keys", keys).Msg("settings changed that need a restart")
+	}
+	ctx, cancel := context.WithTimeout(s.sockets, requestTimeout)
+	defer cancel()
+	if err := s.worlds.Replace(ctx, changed.Worlds); err != nil {
+		return err
+	}
+	s.origins.set(changed.Origins)
+	if level, err := zerolog.ParseLevel(string(changed.Log.Level)); err == nil {
+		zerolog.SetGlobalLevel(level)
+	}
+	s.log.Info().Msg("settings read again")
+	return nil
+}
+
+// upgrade makes a request a WebSocket. The handler returns; the reader goes on alone.
+func (s *Server) upgrade(c *gin.Context) {
+	switch {
+	case s.draining.Load():
+		writeProblem(c, retryable(protocol.NewError(protocol.CodeDraining)))
+		return
+	case !s.origins.allows(c.Request):
+		s.metrics.refused("origin")
+		c.AbortWithStatusJSON(http.StatusForbidden, gin.H{"title": "Forbidden", "status": http.StatusForbidden,
+			"code": protocol.CodeUnauthorized, "detail": "this origin may not connect; see the setting origins"})
+		return
+	}
+	release, admitted := s.admission.admit(s.proxies.clientAddr(c.Request))
+	t, err := accept(c.Writer, c.Request, s.config.Limits.MessageBytes)
+	if err != nil {
+		release()
+		s.log.Debug().Err(err).Msg("upgrade refused")
+		return
+	}
+	if !admitted {
+		s.metrics.refused("too_many")
+		go t.Close(protocol.CloseTooMany, protocol.CloseName(protocol.CloseTooMany))
+		return
+	}
+	s.metrics.connected(1)
+	go func() {
+		defer s.metrics.connected(-1)
+		defer release()
+		s.serve(s.sockets, t)
+	}()
+}
+
+func (s *Server) countJoined(w ident.World) { s.metrics.joined(string(w)) }
+
+func (s *Server) countFormed(w ident.World, f lua.Formed) {
+	s.metrics.formed(string(w), f.Matches, f.Players, f.Parked, f.WaitSum)
+}
+
+func (s *Server) countSwept(swept lua.Swept) {
+	s.metrics.swept(swept.Parked, swept.Gone, swept.MatchesExpired, swept.TicketsExpired)
+}
+
+// newInstanceID names this process; no other has the name, nor will have it after a restart.
+func newInstanceID() ident.Instance {
+	return ident.Instance("i-" + uuid.NewString()[:8])
+}
+
+// newPlayerID names a player that did not name itself.
+func newPlayerID() ident.Player {
+	return ident.Player("p-" + strings.ReplaceAll(uuid.NewString(), "-", ""))
+}
+
+// drainTail is what the end of a drain may take beyond the drain itself.
+const drainTail = 5 * time.Second

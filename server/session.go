@@ -1,0 +1,231 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/rs/zerolog"
+
+	"github.com/musterhq/muster/hub"
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/protocol"
+)
+
+// socket is one WebSocket: its reader, which is the one goroutine of an idle session, and what it has said.
+type socket struct {
+	server    *Server
+	transport *transport
+	session   *hub.Session
+	rate      *messageRate
+	log       zerolog.Logger
+	hello     *time.Timer
+	// gone says that the connection is over: nothing makes its player live any more.
+	gone atomic.Bool
+	// greeted is written by the request that is in flight, of which there is one at a time.
+	greeted atomic.Bool
+}
+
+// serve reads a connection until it is over. ctx ends when the process does.
+func (s *Server) serve(ctx context.Context, t *transport) {
+	c := &socket{server: s, transport: t, rate: newMessageRate(s.limits().MessagesPerSecond), log: s.log}
+	c.session = s.hub.Connect(t)
+	t.heard(c.session.Heard)
+	c.hello = time.AfterFunc(protocol.HelloTimeout, func() { c.session.Close(protocol.CloseHelloTimeout) })
+	for {
+		frame, err := t.Read()
+		if err != nil {
+			c.end(ctx, websocket.CloseStatus(err))
+			return
+		}
+		c.session.Heard()
+		c.receive(ctx, frame)
+	}
+}
+
+// receive hands a frame on: to be answered in its turn, or refused.
+func (c *socket) receive(ctx context.Context, frame []byte) {
+	verdict, retryAfter := c.rate.take(time.Now())
+	if verdict == exhausted {
+		c.session.Close(protocol.CloseTooManyMessages)
+		return
+	}
+	request, err := protocol.DecodeRequest(frame)
+	if verdict == limited {
+		c.refuse(request, err, protocol.NewError(protocol.CodeRateLimited).RetryAfter(retryAfter.Milliseconds()+1))
+		return
+	}
+	kind := "unknown"
+	if request != nil && err == nil {
+		kind = request.Type()
+	}
+	c.server.metrics.received(kind)
+	submitted := c.session.Submit(ctx, func(ctx context.Context) {
+		c.reply(request, err, c.answer(ctx, request, err, frame))
+	})
+	if !submitted {
+		c.refuse(request, err, protocol.NewError(protocol.CodeRateLimited).RetryAfter(retryMS))
+	}
+}
+
+// refuse answers at once, before those that wait for their turn.
+func (c *socket) refuse(request protocol.Request, err error, refusal *protocol.Error) {
+	c.reply(request, err, []protocol.Message{refusal})
+}
+
+// reply sends the answer, under the request's id, and what goes with it.
+func (c *socket) reply(request protocol.Request, err error, messages []protocol.Message) {
+	var malformed *protocol.Error
+	switch {
+	case len(messages) == 0:
+		return
+	case errors.As(err, &malformed):
+		messages[0].SetMessageID(malformed.ID)
+	case request != nil:
+		messages[0].SetMessageID(request.MessageID())
+	}
+	if refusal, ok := messages[0].(*protocol.Error); ok {
+		c.server.metrics.errorSent(refusal.Code)
+	}
+	c.session.Send(messages...)
+}
+
+// answer carries out a request; the first message is the reply.
+func (c *socket) answer(ctx context.Context, request protocol.Request, err error, frame []byte) []protocol.Message {
+	if c.gone.Load() {
+		return nil
+	}
+	var malformed *protocol.Error
+	if errors.As(err, &malformed) {
+		if !c.greeted.Load() && !mayBeHello(frame) {
+			return one(protocol.NewError(protocol.CodeNotHello))
+		}
+		return one(malformed)
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	if hello, ok := request.(*protocol.Hello); ok {
+		return c.greet(ctx, hello)
+	}
+	if !c.greeted.Load() {
+		return one(protocol.NewError(protocol.CodeNotHello))
+	}
+	return one(c.do(ctx, request))
+}
+
+func one(m protocol.Message) []protocol.Message { return []protocol.Message{m} }
+
+// mayBeHello tells of a malformed frame whether it was not plainly something else.
+func mayBeHello(frame []byte) bool {
+	var head struct{ Type any }
+	if json.Unmarshal(frame, &head) != nil {
+		return true
+	}
+	return head.Type == nil || head.Type == protocol.TypeHello
+}
+
+// greet makes the connection a player's session.
+func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Message {
+	player := ident.Player(hello.PlayerID)
+	if c.greeted.Load() {
+		return c.greetAgain(ctx, player)
+	}
+	if c.server.draining.Load() {
+		return one(retryable(protocol.NewError(protocol.CodeDraining)))
+	}
+	if player == "" {
+		player = newPlayerID()
+	}
+	epoch := c.server.store.Epoch()
+	c.server.hub.Enter(c.session, player)
+	st, err := c.server.presence.Arrive(ctx, lua.Session{Player: player})
+	if err != nil {
+		c.server.hub.Leave(c.session)
+		c.hello.Reset(protocol.HelloTimeout)
+		return one(c.server.wireError(err))
+	}
+	c.hello.Stop()
+	c.session.Arrived(epoch, st)
+	c.greeted.Store(true)
+	c.server.hub.Replaced(lua.Session{Player: player, Generation: st.Generation})
+	c.departIfGone()
+	c.log = c.log.With().Str("player_id", string(player)).Stringer("session_id", st.Generation).Logger()
+	c.log.Debug().Str("client", hello.Client).Msg("session begins")
+	messages := one(c.welcome(st))
+	return append(messages, hub.Unfounded(hello.Have, st)...)
+}
+
+// greetAgain answers a hello of the same player; there is nothing else that it could change in dev mode.
+func (c *socket) greetAgain(ctx context.Context, player ident.Player) []protocol.Message {
+	if player != "" && player != c.session.Player() {
+		return one(protocol.Errorf(protocol.CodeBadMessage, "player_id: this connection is another player's"))
+	}
+	st, err := c.state(ctx)
+	if err != nil {
+		return one(c.server.wireError(err))
+	}
+	return one(c.welcome(st))
+}
+
+func (c *socket) welcome(st lua.PlayerState) protocol.Message {
+	s := c.server
+	return &protocol.Welcome{
+		Protocol: protocol.Version, PlayerID: string(st.Player), SessionID: c.session.ID().Generation.String(),
+		Instance: string(s.store.Instance()), Now: st.Now, HeartbeatMS: s.config.Presence.Heartbeat.Milliseconds(),
+		PresenceTTLMS: s.config.Presence.TTL.Milliseconds(), ReconnectGraceMS: s.config.Presence.ReconnectGrace.Milliseconds(),
+		PlayerState: hub.State(st, s.worlds.Facts),
+	}
+}
+
+// end says good-bye to a connection that is over. A close with 1000 leaves the worlds that are set so.
+func (c *socket) end(ctx context.Context, code websocket.StatusCode) {
+	c.gone.Store(true)
+	c.hello.Stop()
+	c.session.Over()
+	c.server.hub.Leave(c.session)
+	id := c.session.ID()
+	if id.Generation == 0 {
+		return
+	}
+	c.log.Debug().Int("code", int(code)).Msg("session ends")
+	if code == websocket.StatusNormalClosure {
+		c.leaveOnClose(ctx, id)
+	}
+	c.depart(id)
+}
+
+func (c *socket) leaveOnClose(ctx context.Context, id lua.Session) {
+	var worlds []ident.World
+	for _, w := range c.session.Waiting() {
+		if world, ok := c.server.matching.World(w); ok && world.LeaveOnClose {
+			worlds = append(worlds, w)
+		}
+	}
+	if len(worlds) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	if _, err := c.server.store.RemoveFromQueue(ctx, id, worlds...); err != nil {
+		c.log.Warn().Err(err).Msg("queue not left on close; the player is away instead")
+	}
+}
+
+func (c *socket) depart(id lua.Session) {
+	grace := c.server.config.Presence.ReconnectGrace
+	if c.server.draining.Load() {
+		grace = c.server.config.Presence.TTL + c.server.config.Drain
+	}
+	c.server.presence.Depart(id, grace)
+}
+
+// departIfGone undoes an arrival that was on its way when the connection ended.
+func (c *socket) departIfGone() {
+	if c.gone.Load() {
+		c.depart(c.session.ID())
+	}
+}

@@ -1,0 +1,160 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/musterhq/muster/configs"
+	"github.com/musterhq/muster/hub"
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/matching"
+)
+
+// realmWorlds keeps this instance's worlds those of the realm. The settings of whoever declared last hold for
+// all instances: the others adopt them, so that instances with different files cannot mix.
+type realmWorlds struct {
+	store    *lua.Store
+	matching *matching.Matching
+	log      zerolog.Logger
+
+	mu sync.Mutex
+	// guarded by mu
+	declared []lua.DeclaredWorld
+	adopted  ident.Place
+	means    map[ident.World]lua.MeanWait
+}
+
+func newRealmWorlds(store *lua.Store, m *matching.Matching, worlds []configs.World, log zerolog.Logger) *realmWorlds {
+	return &realmWorlds{store: store, matching: m, log: log, declared: declarations(worlds), means: map[ident.World]lua.MeanWait{}}
+}
+
+// declarations are worlds as they are declared.
+func declarations(worlds []configs.World) []lua.DeclaredWorld {
+	var list []lua.DeclaredWorld
+	for _, w := range worlds {
+		list = append(list, lua.DeclaredWorld{Name: w.Name, State: string(w.State), Hash: w.Hash(), Settings: w.Settings()})
+	}
+	return list
+}
+
+// Declare makes the worlds known in an epoch that begins.
+func (r *realmWorlds) Declare(ctx context.Context, epoch ident.Place) error {
+	r.mu.Lock()
+	declared := r.declared
+	r.mu.Unlock()
+	return r.store.DeclareWorldsIn(ctx, epoch, declared)
+}
+
+// Replace makes the worlds of a file that was read again those of the realm.
+func (r *realmWorlds) Replace(ctx context.Context, worlds []configs.World) error {
+	declared := declarations(worlds)
+	if _, err := r.store.DeclareWorlds(ctx, declared); err != nil {
+		return fmt.Errorf("declare worlds: %w", err)
+	}
+	r.mu.Lock()
+	r.declared = declared
+	r.mu.Unlock()
+	return r.Reload(ctx)
+}
+
+// Adopt takes over what was declared since, if anything.
+func (r *realmWorlds) Adopt(ctx context.Context, revision ident.Place) error {
+	r.mu.Lock()
+	known := r.adopted
+	r.mu.Unlock()
+	if revision == known {
+		return nil
+	}
+	return r.Reload(ctx)
+}
+
+// Reload reads the realm's worlds and serves them.
+func (r *realmWorlds) Reload(ctx context.Context) error {
+	worlds, revision, err := r.store.ReadWorlds(ctx)
+	if err != nil {
+		return fmt.Errorf("read worlds: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var (
+		served []matching.World
+		kept   []lua.DeclaredWorld
+	)
+	for _, w := range worlds {
+		if w.State == "closing" {
+			continue
+		}
+		settings, err := configs.ParseWorld(w.Settings)
+		if err != nil {
+			// Declared by a newer version, say. Better not to serve a world than to serve it by other rules.
+			r.log.Error().Err(err).Str("world", string(w.Name)).Msg("world of the realm not understood; it is not served here")
+			continue
+		}
+		kept = append(kept, lua.DeclaredWorld{Name: w.Name, State: w.State, Hash: w.Hash, Settings: w.Settings})
+		served = append(served, matchingWorld(settings, w.Revision))
+	}
+	order := positionsOf(r.declared)
+	slices.SortStableFunc(served, func(a, b matching.World) int { return order(a.Name) - order(b.Name) })
+	slices.SortStableFunc(kept, func(a, b lua.DeclaredWorld) int { return order(a.Name) - order(b.Name) })
+	if r.adopted != 0 && revision != r.adopted {
+		r.log.Info().Int("worlds", len(served)).Msg("worlds changed")
+	}
+	r.declared, r.adopted = kept, revision
+	r.matching.SetWorlds(revision, served)
+	return nil
+}
+
+// positionsOf keeps worlds in the order of the file; others come behind, by name.
+func positionsOf(declared []lua.DeclaredWorld) func(ident.World) int {
+	at := map[ident.World]int{}
+	for i, w := range declared {
+		at[w.Name] = i
+	}
+	return func(name ident.World) int {
+		if i, ok := at[name]; ok {
+			return i
+		}
+		return len(at)
+	}
+}
+
+func matchingWorld(w configs.World, revision ident.Place) matching.World {
+	return matching.World{
+		WorldRules: lua.WorldRules{
+			Name: w.Name, Revision: revision, Size: w.Size, Scan: w.Scan, RematchCooldown: w.RematchCooldown,
+			MatchHold: w.MatchHold, TicketTTL: w.TicketTTL, Tick: w.Tick, QueueLimit: w.QueueLimit,
+		},
+		Mode: matching.Mode(w.Mode), State: matching.State(w.State), Rooms: w.Rooms, PartyMax: w.PartyMax,
+		LeaveOnClose: w.LeaveOnClose,
+	}
+}
+
+// Poke has matches tried, in all worlds where none is named.
+func (r *realmWorlds) Poke(worlds ...ident.World) {
+	if len(worlds) == 0 {
+		for _, w := range r.matching.Worlds() {
+			worlds = append(worlds, w.Name)
+		}
+	}
+	r.matching.Poke(worlds...)
+}
+
+// Facts tells of a world what its queue's views need.
+func (r *realmWorlds) Facts(name ident.World) hub.WorldFacts {
+	w, _ := r.matching.World(name)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return hub.WorldFacts{Size: w.Size, MeanWait: r.means[name]}
+}
+
+// learn remembers how long matches took to form, as a reply had it.
+func (r *realmWorlds) learn(name ident.World, mean lua.MeanWait) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.means[name] = mean
+}
