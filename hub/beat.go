@@ -2,6 +2,8 @@ package hub
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/musterhq/muster/internal/ident"
@@ -9,39 +11,51 @@ import (
 	"github.com/musterhq/muster/protocol"
 )
 
+// age is how old the hub is, in nanoseconds. Signs of life are counted by it: no step of the machine's clock
+// makes a client silent.
+func (h *Hub) age() int64 { return int64(time.Since(h.began)) }
+
 // Beat is one part of a heartbeat: it closes the sessions that were silent for longer than ttl, pings those
 // whose turn it is, and returns those of them that were heard since their last turn. A session has its
 // turn in one slot out of slots.
 func (h *Hub) Beat(ctx context.Context, slot, slots int, ttl time.Duration) []lua.Session {
-	now := time.Now()
+	now := h.age()
+	if h.beatAt != 0 && time.Duration(now-h.beatAt) > ttl/2 {
+		h.awakeSince = now
+	}
+	h.beatAt = now
 	var heard []lua.Session
 	for _, s := range h.all() {
-		if silence(s.heardAt.Load(), now) > ttl {
+		if time.Duration(now-max(s.heardAt.Load(), h.awakeSince)) > ttl {
 			s.Close(protocol.CloseNoHeartbeat)
 			continue
 		}
-		id := s.ID()
-		if id.Generation == 0 || int(uint64(id.Generation)%uint64(slots)) != slot { //nolint:gosec // G115: a place is positive
-			continue
-		}
-		if s.takeHeard() {
+		id, fresh, turn := s.turn(slot, slots)
+		if fresh {
 			heard = append(heard, id)
 		}
-		go s.ping(ctx, ttl)
+		if turn {
+			go s.ping(ctx, ttl)
+		}
 	}
 	return heard
 }
 
-// takeHeard tells whether the client was heard since this was last asked.
-func (s *Session) takeHeard() bool {
+// turn tells whether it is the session's turn in a slot, and whether its presence is to be refreshed: the client
+// was heard since this was last so.
+func (s *Session) turn(slot, slots int) (id lua.Session, fresh, turn bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := s.heardAt.Load()
-	if s.closed || at <= s.refreshedAt {
-		return false
+	if s.generation == 0 || s.closed {
+		return lua.Session{}, false, false
 	}
-	s.refreshedAt = at
-	return true
+	turn = int(uint64(s.generation)%uint64(slots)) == slot //nolint:gosec // G115: a place is positive
+	at := s.heardAt.Load()
+	fresh = s.refreshNow || turn && at > s.refreshedAt
+	if fresh {
+		s.refreshNow, s.refreshedAt = false, at
+	}
+	return lua.Session{Player: s.player, Generation: s.generation}, fresh, turn
 }
 
 // ping sends a ping. A client that does not answer is found by its silence, not by this.
@@ -53,13 +67,15 @@ func (s *Session) ping(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// Sessions are all that have arrived.
+// Sessions are all that have arrived and are not about to end.
 func (h *Hub) Sessions() []lua.Session {
 	var list []lua.Session
 	for _, s := range h.all() {
-		if id := s.ID(); id.Generation != 0 {
-			list = append(list, id)
+		s.mu.Lock()
+		if s.generation != 0 && !s.closed {
+			list = append(list, lua.Session{Player: s.player, Generation: s.generation})
 		}
+		s.mu.Unlock()
 	}
 	return list
 }
@@ -70,20 +86,21 @@ func (h *Hub) BeginEpoch(epoch ident.Place) {
 	h.numbers.restart(epoch, 0)
 }
 
-// Assertions are what the sessions last saw, idle ones too.
+// Assertions are what the sessions last saw, idle ones too: of each player the newest session, even if it is
+// about to end, since its player is going to depart and to keep its places.
 func (h *Hub) Assertions() []lua.Assertion {
-	var list []lua.Assertion
+	newest := map[ident.Player]lua.Assertion{}
 	for _, s := range h.all() {
 		s.mu.Lock()
-		if s.generation != 0 && !s.closed {
-			list = append(list, lua.Assertion{
+		if s.generation > newest[s.player].Generation {
+			newest[s.player] = lua.Assertion{
 				Session: lua.Session{Player: s.player, Generation: s.generation},
 				AsOf:    s.seen.asOf, Record: s.seen.record, Match: s.seen.match,
-			})
+			}
 		}
 		s.mu.Unlock()
 	}
-	return list
+	return slices.Collect(maps.Values(newest))
 }
 
 // Doubt has sessions' states read and sent with the next Heal.

@@ -40,54 +40,72 @@ func (h *Hub) change(epoch ident.Place, c lua.Change, frames *completions) {
 
 // apply makes a change known to the client, unless the session knows as much or more. mu is held.
 func (s *Session) apply(epoch ident.Place, record lua.Record, c lua.Change, frames *completions) {
-	if epoch < s.seen.epoch || record.Version <= s.seen.asOf {
+	switch {
+	case epoch < s.hub.currentEpoch():
+		s.lookAgain(behind) // its history was lost while it waited here
+		return
+	case record.Version < s.seen.asOf:
+		s.applyOvertaken(record, c)
+		return
+	case record.Version == s.seen.asOf:
 		return
 	}
-	before, err := lua.ParseRecord(s.seen.record)
-	if err != nil {
-		before = lua.Record{}
+	before := s.seen.parsed()
+	notice := noticeOf(c)
+	lost := loses(before, record, notice)
+	if lost && epoch != s.seen.epoch {
+		s.lookAgain(behind) // it went with a history; the state says what of it stands
+		return
+	}
+	text, frame := "", []byte(nil)
+	if record.Match != "" && record.Match != before.Match {
+		if text, frame = frames.of(record.Match); frame == nil {
+			s.lookAgain(behind) // told of a match, but not which
+			return
+		}
 	}
 	s.seen.epoch, s.seen.asOf = epoch, record.Version
 	s.setRecord(record, c.Record)
-	if notice, err := lua.ParseNotice(c.Notice); c.Notice != "" && err == nil {
-		s.send(protocol.Encode(noticeEvent(notice)))
-	}
-	if record.Match != "" && record.Match != before.Match {
-		text, frame := frames.of(record.Match)
-		if frame == nil {
-			s.lookAgainSoon() // told of a match, but not which
-			return
-		}
+	s.sendNotice(notice)
+	switch {
+	case frame != nil:
 		s.seen.match = text
 		s.send(frame)
+	case notice.ID == "" && (lost || !same(before, record)):
+		s.lookAgain(uncertain) // somebody else joined or left for the player
+	}
+}
+
+// applyOvertaken makes up for a change that comes after a later one: its record is of the past, but the client
+// was not told what it brought, unless a state that was read since did. mu is held.
+func (s *Session) applyOvertaken(record lua.Record, c lua.Change) {
+	if record.Version <= s.seen.read {
 		return
 	}
-	if c.Notice == "" && !sameTickets(before, record) {
-		s.lookAgainSoon() // somebody else joined or left for the player
+	if notice := noticeOf(c); notice.ID != "" {
+		s.sendNotice(notice)
+	} else {
+		s.lookAgain(uncertain)
 	}
 }
 
-// lookAgainSoon has the state read and sent. mu is held.
-func (s *Session) lookAgainSoon() {
-	s.uncertain = true
-	s.hub.someUncertain.Store(true)
+// noticeOf is the end that a change tells of; the zero Notice if it is none.
+func noticeOf(c lua.Change) lua.Notice {
+	if c.Notice == "" {
+		return lua.Notice{}
+	}
+	n, err := lua.ParseNotice(c.Notice)
+	if err != nil {
+		return lua.Notice{}
+	}
+	return n
 }
 
-func sameTickets(a, b lua.Record) bool {
-	x, y := a.Waiting(), b.Waiting()
-	if len(x) != len(y) {
-		return false
+// sendNotice tells the client of an end, once. mu is held.
+func (s *Session) sendNotice(n lua.Notice) {
+	if n.ID != "" && s.seen.note(n) {
+		s.send(protocol.Encode(noticeEvent(n)))
 	}
-	places := map[ident.Ticket]bool{}
-	for _, t := range x {
-		places[t.ID()] = true
-	}
-	for _, t := range y {
-		if !places[t.ID()] {
-			return false
-		}
-	}
-	return true
 }
 
 // completions are the frames of match_complete of one telling, each encoded once for all its receivers.
@@ -124,8 +142,23 @@ func (c *completions) of(id ident.Match) (string, []byte) {
 // Replaced ends the sessions of a player that are older than a generation.
 func (h *Hub) Replaced(newer lua.Session) {
 	for _, s := range h.of(newer.Player) {
-		if g := s.ID().Generation; g != 0 && g < newer.Generation {
-			s.Close(protocol.CloseReplaced)
+		s.replacedBy(newer.Generation)
+	}
+}
+
+// replacedBy ends the session if it is older than a generation. One that has not arrived yet cannot tell: the
+// answer to its arrival may be on its way behind what took it over.
+func (s *Session) replacedBy(generation ident.Place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	end := func() {
+		if s.generation < generation {
+			s.close(protocol.CloseReplaced)
 		}
 	}
+	if s.generation == 0 {
+		s.held = append(s.held, end)
+		return
+	}
+	end()
 }

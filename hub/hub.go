@@ -33,11 +33,16 @@ type Options struct {
 
 // Hub has the sessions of an instance.
 type Hub struct {
-	opts          Options
-	epoch         atomic.Int64
-	someUncertain atomic.Bool
-	numbers       numbering
-	looking       sync.Mutex // one look at a time
+	opts  Options
+	epoch atomic.Int64
+	// someDoubt says that there may be sessions in doubt.
+	someDoubt atomic.Bool
+	numbers   numbering
+
+	began time.Time
+	// used by Beat alone, both by age
+	beatAt     int64 // the last one
+	awakeSince int64 // before it this process stood still, so that nobody was silent
 
 	mu sync.RWMutex
 	// guarded by mu
@@ -53,12 +58,12 @@ func New(opts Options) *Hub {
 	if opts.LookedAgain == nil {
 		opts.LookedAgain = func(int) {}
 	}
-	return &Hub{opts: opts, sessions: map[ident.Player][]*Session{}}
+	return &Hub{opts: opts, began: time.Now(), sessions: map[ident.Player][]*Session{}}
 }
 
 // Connect makes a session of a connection. It is in the hub, and receives, from Enter on.
 func (h *Hub) Connect(t Transport) *Session {
-	s := &Session{hub: h, transport: t}
+	s := &Session{hub: h, transport: t, refreshedAt: -1}
 	s.Heard()
 	return s
 }
@@ -68,6 +73,7 @@ func (h *Hub) Connect(t Transport) *Session {
 func (h *Hub) Enter(s *Session, player ident.Player) {
 	s.mu.Lock()
 	s.player = player
+	s.held = nil // of an attempt to arrive that failed
 	s.mu.Unlock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -118,23 +124,30 @@ func (h *Hub) all() []*Session {
 
 func (h *Hub) currentEpoch() ident.Place { return ident.Place(h.epoch.Load()) }
 
-// GoingAway tells every client to reconnect, spread over a span, and closes each when its time has come.
+// GoingAway tells every client to reconnect, spread over a span, and closes each when its time has come. It
+// returns as soon as nobody is left.
 func (h *Hub) GoingAway(ctx context.Context, over time.Duration) {
 	sessions := h.all()
+	turn := func(i int) time.Duration { return over * time.Duration(i) / time.Duration(len(sessions)) }
 	for i, s := range sessions {
-		in := over * time.Duration(i) / time.Duration(len(sessions))
-		s.Send(&protocol.GoingAway{ReconnectInMS: in.Milliseconds()})
+		s.Send(&protocol.GoingAway{ReconnectInMS: turn(i).Milliseconds()})
 	}
 	start := time.Now()
 	for i, s := range sessions {
-		at := over * time.Duration(i+1) / time.Duration(len(sessions))
+		if !h.contains(s) {
+			continue // it has gone already
+		}
+		timer := time.NewTimer(turn(i+1) - time.Since(start))
 		select {
 		case <-ctx.Done():
-		case <-time.After(at - time.Since(start)):
+		case <-timer.C:
 		}
+		timer.Stop()
 		s.Close(protocol.CloseGoingAway)
 	}
 	for _, s := range h.all() { // who came meanwhile
 		s.Close(protocol.CloseGoingAway)
 	}
 }
+
+func (h *Hub) contains(s *Session) bool { return slices.Contains(h.of(s.Player()), s) }

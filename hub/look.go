@@ -19,98 +19,154 @@ func (h *Hub) Behind(published int64) bool { return h.numbers.behind(published) 
 // RestartNumbers follows the numbers of a lease that began anew.
 func (h *Hub) RestartNumbers(epoch ident.Place, published int64) { h.numbers.restart(epoch, published) }
 
-// LookAgain reads the states of all sessions that are not idle, and brings to them what they lack.
-// published is up to which number that makes up for what was not received.
+// LookAgain reads the states of all sessions, and brings to them what they lack. Idle ones are among them: what
+// was missed may be a ticket, or a session that took over. published is up to which number that makes up for
+// what was not received.
 func (h *Hub) LookAgain(ctx context.Context, published int64) error {
-	epoch := h.currentEpoch()
-	err := h.look(ctx, func(s *Session) bool { return s.generation != 0 && (s.uncertain || s.seen.record != "") })
-	if err == nil {
-		h.numbers.madeUp(epoch, published)
+	life := h.numbers.life()
+	if err := h.look(ctx, sure); err != nil {
+		return err
 	}
-	return err
+	h.numbers.madeUp(life, published)
+	return nil
 }
 
-// Heal reads the states of the sessions that do not know what became of a request, and sends them.
+// Heal reads the states of the sessions that are in doubt, as they do not know what became of a request, and
+// brings to them what they lack.
 func (h *Hub) Heal(ctx context.Context) error {
-	if !h.someUncertain.Swap(false) {
+	if !h.someDoubt.Swap(false) {
 		return nil
 	}
-	err := h.look(ctx, func(s *Session) bool { return s.generation != 0 && s.uncertain })
-	if err != nil {
-		h.someUncertain.Store(true)
-	}
-	return err
+	return h.look(ctx, behind)
 }
 
-// look reads the states of the sessions that are chosen.
-func (h *Hub) look(ctx context.Context, chosen func(*Session) bool) error {
-	h.looking.Lock()
-	defer h.looking.Unlock()
-	var players []ident.Player
-	for _, s := range h.all() {
-		s.mu.Lock()
-		if !s.closed && chosen(s) {
-			players = append(players, s.player)
+// asked is a session whose state is being read, with the doubt that this is to end. What comes up meanwhile is
+// a new one.
+type asked struct {
+	session *Session
+	player  ident.Player
+	doubt   doubt
+}
+
+// look reads the states of the sessions that are at least so much in doubt.
+func (h *Hub) look(ctx context.Context, least doubt) error {
+	all := h.inDoubt(least)
+	for batch := range slices.Chunk(all, lookBatch) {
+		players := make([]ident.Player, len(batch))
+		for i, a := range batch {
+			players[i] = a.player
 		}
-		s.mu.Unlock()
-	}
-	for batch := range slices.Chunk(players, lookBatch) {
-		states, err := h.opts.Store.States(ctx, batch)
+		states, err := h.opts.Store.States(ctx, players)
 		if err != nil {
-			return fmt.Errorf("look again at %d sessions: %w", len(players), err)
+			for _, a := range all { // those that have been read already come to no harm
+				a.session.giveBack(a.doubt)
+			}
+			return fmt.Errorf("look again at %d sessions: %w", len(all), err)
 		}
-		h.Apply(states)
+		for i, a := range batch {
+			h.bring(a, states[i])
+		}
 	}
-	if len(players) > 0 {
-		h.opts.LookedAgain(len(players))
+	if len(all) > 0 {
+		h.opts.LookedAgain(len(all))
 	}
 	return nil
 }
 
-// Apply brings to sessions what Redis has of their players. A state with ErrReplaced ends the session.
+// inDoubt takes the doubt of all sessions that have at least so much of it.
+func (h *Hub) inDoubt(least doubt) []asked {
+	var list []asked
+	for _, s := range h.all() {
+		s.mu.Lock()
+		if s.generation != 0 && !s.closed && s.doubt >= least {
+			list = append(list, asked{session: s, player: s.player, doubt: s.doubt})
+			s.doubt = sure
+		}
+		s.mu.Unlock()
+	}
+	return list
+}
+
+func (s *Session) giveBack(d doubt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lookAgain(d)
+}
+
+// bring brings a state to a session.
+func (h *Hub) bring(a asked, st lua.PlayerState) {
+	if st.Err != nil {
+		return // it says nothing; whoever asked knows of which session it is
+	}
+	a.session.whenFree(func() { a.session.applyState(st, a.doubt) })
+	if st.Generation != 0 {
+		h.Replaced(lua.Session{Player: st.Player, Generation: st.Generation})
+	}
+}
+
+// Apply brings to sessions what Redis has of their players. A state with an Err is passed over.
 func (h *Hub) Apply(states []lua.PlayerState) {
-	epoch := h.currentEpoch()
 	for _, st := range states {
 		for _, s := range h.of(st.Player) {
-			if st.Err != nil {
-				s.Close(protocol.CloseReplaced)
-				continue
-			}
-			s.whenFree(func() { s.applyState(epoch, st) })
-		}
-		if st.Err == nil && st.Generation != 0 {
-			h.Replaced(lua.Session{Player: st.Player, Generation: st.Generation})
+			h.bring(asked{session: s}, st)
 		}
 	}
 }
 
-// applyState compares a state with what the client was told, and tells it the difference. mu is held.
-func (s *Session) applyState(epoch ident.Place, st lua.PlayerState) {
-	if st.Generation != 0 && st.Generation != s.generation || epoch < s.seen.epoch || st.AsOf < s.seen.asOf {
+// applyState compares a state with what the client was told, and tells it the difference; an uncertain one
+// everything. mu is held.
+func (s *Session) applyState(st lua.PlayerState, d doubt) {
+	epoch := s.hub.currentEpoch()
+	if s.generation == 0 || st.Generation > s.generation {
 		return
 	}
-	before, err := lua.ParseRecord(s.seen.record)
-	if err != nil {
-		before = lua.Record{}
+	if st.AsOf < max(s.seen.asOf, epoch) || st.Generation != 0 && st.Generation < s.generation {
+		// It was read before the session saw what it knows, or in a history that is gone. What it was to make
+		// up for may have been before that too.
+		s.lookAgain(max(d, behind))
+		return
 	}
 	after, err := lua.ParseRecord(st.Record)
 	if err != nil {
+		s.hub.opts.Log.Error().Err(err).Str("player_id", string(st.Player)).Msg("record that was read is malformed")
 		return
 	}
-	changed := before.Match != after.Match || !sameTickets(before, after)
-	uncertain := s.uncertain
-	s.uncertain = false
-	s.seen = knowledge{epoch: epoch, asOf: st.AsOf, record: st.Record, match: st.Match}
-	if !changed && !uncertain {
+	known := s.seen
+	before := known.parsed()
+	missed := missedOf(known, st, epoch != known.epoch)
+	s.seen = knowledgeOf(epoch, st)
+	s.forgetQueues(after)
+	if d < uncertain && len(missed) == 0 && same(before, after) {
 		return
 	}
-	for _, m := range Unfounded(believed(before), st) {
-		s.send(protocol.Encode(m))
+	for _, n := range missed {
+		s.send(protocol.Encode(noticeEvent(n)))
 	}
 	if view, ok := matchOf(st.Record, st.Match); ok && after.Match != before.Match {
 		s.send(protocol.Encode(&protocol.MatchCompleted{Match: view}))
 	}
 	s.send(protocol.Encode(&protocol.State{PlayerState: State(st, s.hub.opts.Facts)}))
+	s.toldState(st)
+}
+
+// missedOf are the ends that a client was not told of, the oldest first. What went without a notice the player
+// itself asked to end, unless it went with a history.
+func missedOf(known knowledge, st lua.PlayerState, historyLost bool) []lua.Notice {
+	var missed []lua.Notice
+	for _, n := range slices.Backward(st.Notices) {
+		if !slices.Contains(known.notices, n.ID) {
+			missed = append(missed, n)
+		}
+	}
+	if !historyLost {
+		return missed
+	}
+	for _, n := range unfounded(believed(known.parsed()), st) {
+		if isLost(n) {
+			missed = append(missed, n)
+		}
+	}
+	return missed
 }
 
 // believed is what a client that was told a record believes.

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/musterhq/muster/internal/ident"
@@ -14,6 +15,7 @@ type numbering struct {
 	epoch ident.Place
 	upTo  int64 // all numbers up to it have been seen, or made up for
 	ahead map[int64]bool
+	lives int // how often they began anew
 }
 
 // saw notes that something numbered was received.
@@ -24,7 +26,7 @@ func (n *numbering) saw(epoch ident.Place, number int64) {
 		return
 	}
 	if epoch > n.epoch {
-		n.epoch, n.upTo, n.ahead = epoch, 0, nil
+		n.begin(epoch, 0)
 	}
 	if number <= n.upTo {
 		return
@@ -50,20 +52,23 @@ func (n *numbering) behind(number int64) bool {
 	return n.upTo < number
 }
 
-// madeUp notes that all up to number is known, from reading the state. Numbers begin anew with a lease that
-// was forgotten, so that it may be lower too.
-func (n *numbering) madeUp(epoch ident.Place, number int64) {
+// life names the time since the numbers began anew.
+func (n *numbering) life() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if epoch > n.epoch {
-		n.epoch, n.ahead = epoch, nil
+	return n.lives
+}
+
+// madeUp notes that all up to number is known, from reading the state, unless the numbers have begun anew since
+// life was asked for: then it is one of others.
+func (n *numbering) madeUp(life int, number int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if life != n.lives {
+		return
 	}
 	n.upTo = max(n.upTo, number)
-	for k := range n.ahead {
-		if k <= n.upTo {
-			delete(n.ahead, k)
-		}
-	}
+	maps.DeleteFunc(n.ahead, func(k int64, _ bool) bool { return k <= n.upTo })
 	n.advance()
 }
 
@@ -71,5 +76,11 @@ func (n *numbering) madeUp(epoch ident.Place, number int64) {
 func (n *numbering) restart(epoch ident.Place, number int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.begin(epoch, number)
+}
+
+// begin is restart with mu held.
+func (n *numbering) begin(epoch ident.Place, number int64) {
 	n.epoch, n.upTo, n.ahead = epoch, number, nil
+	n.lives++
 }

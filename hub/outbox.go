@@ -12,14 +12,11 @@ type outbox struct {
 	frames  [][]byte
 	bytes   int
 	writing bool
-	end     func() // called after the last frame; nothing is taken in afterwards
+	end     func() // called after the last frame
 }
 
 // add takes a frame in; false means that there is no room.
 func (o *outbox) add(frame []byte) bool {
-	if o.end != nil {
-		return true
-	}
 	if len(o.frames) >= outboxMaxFrames || o.bytes+len(frame) > outboxMaxBytes {
 		return false
 	}
@@ -30,26 +27,32 @@ func (o *outbox) add(frame []byte) bool {
 
 // begin tells whether a goroutine has to be started that writes.
 func (o *outbox) begin() bool {
-	if o.writing || (len(o.frames) == 0 && o.end == nil) {
+	if o.writing {
 		return false
 	}
 	o.writing = true
 	return true
 }
 
-// next takes out what is to be written; without frames it may be time for the end.
-func (o *outbox) next() (frames [][]byte, end func()) {
-	frames = o.frames
-	o.frames, o.bytes = nil, 0
-	if len(frames) == 0 {
-		o.writing, end = false, o.end
+// next takes out what is to be written. Without a frame it is the end, or there is nothing more to do.
+func (o *outbox) next() (frame []byte, end func()) {
+	if len(o.frames) == 0 {
+		end = o.end
+		*o = outbox{}
+		return nil, end
 	}
-	return frames, end
+	frame = o.frames[0]
+	o.frames[0] = nil
+	o.frames = o.frames[1:]
+	o.bytes -= len(frame)
+	return frame, nil
 }
 
+// last has end called after what is in the outbox.
 func (o *outbox) last(end func()) { o.end = end }
 
-func (o *outbox) clear() { o.frames, o.bytes = nil, 0 }
+// clear drops what is in the outbox, the end too.
+func (o *outbox) clear() { o.frames, o.bytes, o.end = nil, 0, nil }
 
 // send puts a frame into the outbox and has it written. A client that does not read is dropped. mu is held.
 func (s *Session) send(frame []byte) {
@@ -73,19 +76,18 @@ func (s *Session) startWriting() {
 func (s *Session) write() {
 	for {
 		s.mu.Lock()
-		frames, end := s.outbox.next()
+		frame, end := s.outbox.next()
 		s.mu.Unlock()
 		if end != nil {
 			end()
 		}
-		if len(frames) == 0 {
+		if frame == nil {
 			return
 		}
-		for _, frame := range frames {
-			if err := s.transport.Write(frame); err != nil {
-				s.transport.Abort()
-				return
-			}
+		if err := s.transport.Write(frame); err != nil {
+			s.Over()
+			s.transport.Abort()
+			return
 		}
 	}
 }

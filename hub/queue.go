@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"maps"
+
 	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/lua"
 	"github.com/musterhq/muster/protocol"
@@ -31,16 +33,32 @@ func (s *Session) tell(world ident.World, view QueueView) {
 	s.told[world] = view
 }
 
+// toldState notes what a state told the client of its queues. mu is held.
+func (s *Session) toldState(st lua.PlayerState) {
+	for _, t := range s.seen.parsed().Waiting() {
+		rank := st.Ranks[t.World]
+		s.tell(t.World, QueueView{Position: rank.Position, Size: rank.Size, MeanWait: s.hub.opts.Facts(t.World).MeanWait})
+	}
+}
+
+// forgetQueues forgets what was told of queues that a record does not name. mu is held.
+func (s *Session) forgetQueues(r lua.Record) {
+	waiting := map[ident.World]bool{}
+	for _, t := range r.Waiting() {
+		waiting[t.World] = true
+	}
+	maps.DeleteFunc(s.told, func(w ident.World, _ QueueView) bool { return !waiting[w] })
+	if len(s.told) == 0 {
+		s.told = nil
+	}
+}
+
 // Waiting are the worlds in which the session's player waits, as far as the session knows.
 func (s *Session) Waiting() []ident.World {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	record, err := lua.ParseRecord(s.seen.record)
-	if err != nil {
-		return nil
-	}
 	var worlds []ident.World
-	for _, t := range record.Waiting() {
+	for _, t := range s.seen.parsed().Waiting() {
 		worlds = append(worlds, t.World)
 	}
 	return worlds
@@ -67,11 +85,10 @@ func (h *Hub) UpdateQueue(player ident.Player, world ident.World, view QueueView
 
 // updateQueue is UpdateQueue for one session; mu is held.
 func (s *Session) updateQueue(world ident.World, view QueueView, facts WorldFacts, now int64) {
-	record, err := lua.ParseRecord(s.seen.record)
-	if err != nil || s.told[world].same(view) {
+	if s.told[world].same(view) {
 		return
 	}
-	for _, t := range record.Waiting() {
+	for _, t := range s.seen.parsed().Waiting() {
 		if t.World == world {
 			s.tell(world, view)
 			rank := lua.Rank{Position: view.Position, Size: view.Size}

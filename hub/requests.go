@@ -9,7 +9,7 @@ import (
 // requestQueue holds the requests of a session that wait for their turn. There is a goroutine that runs
 // them only while there are any.
 type requestQueue struct {
-	waiting []func(context.Context)
+	waiting []func()
 	running bool
 }
 
@@ -21,38 +21,46 @@ func (s *Session) Submit(ctx context.Context, request func(context.Context)) boo
 	if s.closed {
 		return true
 	}
-	if s.requests.running && len(s.requests.waiting) >= protocol.MaxWaitingRequests {
-		return false
-	}
-	s.requests.waiting = append(s.requests.waiting, request)
+	run := func() { request(ctx) }
 	if !s.requests.running {
 		s.requests.running = true
-		go s.run(ctx)
+		go s.runRequests(run)
+		return true
 	}
+	if len(s.requests.waiting) >= protocol.MaxWaitingRequests {
+		return false
+	}
+	s.requests.waiting = append(s.requests.waiting, run)
 	return true
 }
 
-// run runs requests until none waits, and lets the player's events out after each.
-func (s *Session) run(ctx context.Context) {
-	for {
-		s.mu.Lock()
-		if len(s.requests.waiting) == 0 {
-			s.requests.running = false
-			s.requests.waiting = nil
-			s.release()
-			s.mu.Unlock()
-			return
-		}
-		request := s.requests.waiting[0]
-		s.requests.waiting = s.requests.waiting[1:]
-		s.release()
-		s.mu.Unlock()
-		request(ctx)
+// runRequests runs a request and those that wait behind it.
+func (s *Session) runRequests(request func()) {
+	for request != nil {
+		request()
+		request = s.nextRequest()
 	}
 }
 
-// release lets out what happened while a request was in flight. mu is held.
+// nextRequest lets the player's events out after a request, and returns the one whose turn it is, if any.
+func (s *Session) nextRequest() func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release()
+	if len(s.requests.waiting) == 0 {
+		s.requests = requestQueue{}
+		return nil
+	}
+	next := s.requests.waiting[0]
+	s.requests.waiting = s.requests.waiting[1:]
+	return next
+}
+
+// release lets out what happened while a request was in flight, or before the session arrived. mu is held.
 func (s *Session) release() {
+	if s.generation == 0 {
+		return
+	}
 	held := s.held
 	s.held = nil
 	for _, event := range held {
@@ -60,10 +68,14 @@ func (s *Session) release() {
 	}
 }
 
-// whenFree runs event now, or after the request that is in flight; mu is held when it runs.
+// whenFree runs event now, or after the request that is in flight, but not before the session has arrived; mu
+// is held when it runs.
 func (s *Session) whenFree(event func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
 	if s.requests.running || s.generation == 0 {
 		s.held = append(s.held, event)
 		return

@@ -2,7 +2,7 @@ package hub
 
 import (
 	"fmt"
-	"time"
+	"strings"
 
 	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/lua"
@@ -113,6 +113,15 @@ func noticeEvent(n lua.Notice) protocol.Notice {
 // Unfounded tells a client what of that which it believes does not stand: with the notice of its end where
 // there is one, as lost otherwise. A match ends its player's tickets, so that nothing is said of those.
 func Unfounded(have *protocol.Have, st lua.PlayerState) []protocol.Message {
+	var told []protocol.Message
+	for _, n := range unfounded(have, st) {
+		told = append(told, noticeEvent(n))
+	}
+	return told
+}
+
+// unfounded are the ends that Unfounded tells of.
+func unfounded(have *protocol.Have, st lua.PlayerState) []lua.Notice {
 	if have == nil {
 		return nil
 	}
@@ -124,31 +133,32 @@ func Unfounded(have *protocol.Have, st lua.PlayerState) []protocol.Message {
 	for _, n := range st.Notices {
 		ends[string(n.Ticket)+string(n.Match)] = n
 	}
-	stands := map[string]bool{string(record.Match): true}
-	for _, t := range record.Waiting() {
-		stands[string(t.ID())] = true
-	}
-	var told []protocol.Message
+	standing := tickets(record)
+	var list []lua.Notice
 	for _, id := range have.Tickets {
-		if !stands[id] && record.Match == "" {
-			told = append(told, endOf(ends, id, lua.Notice{Kind: protocol.TypeDequeued, World: worldOf(id), Ticket: ident.Ticket(id)}))
+		if !standing[ident.Ticket(id)] && record.Match == "" {
+			list = append(list, endOf(ends, id, lua.Notice{Kind: protocol.TypeDequeued, World: worldOf(id), Ticket: ident.Ticket(id)}))
 		}
 	}
-	if have.Match != "" && !stands[have.Match] {
-		told = append(told, endOf(ends, have.Match, lua.Notice{Kind: protocol.TypeMatchCancelled, Match: ident.Match(have.Match)}))
+	if have.Match != "" && have.Match != string(record.Match) {
+		list = append(list, endOf(ends, have.Match, lua.Notice{Kind: protocol.TypeMatchCancelled, Match: ident.Match(have.Match)}))
 	}
-	return told
+	return list
 }
 
-func endOf(ends map[string]lua.Notice, id string, lost lua.Notice) protocol.Message {
+// lostMark begins the ids of notices that Redis does not have: nobody wrote down what was lost.
+const lostMark = "lost."
+
+// isLost tells whether a notice was made up for what was lost.
+func isLost(n lua.Notice) bool { return strings.HasPrefix(n.ID, lostMark) }
+
+func endOf(ends map[string]lua.Notice, id string, lost lua.Notice) lua.Notice {
 	if n, ok := ends[id]; ok {
-		return noticeEvent(n)
+		return n
 	}
-	lost.ID, lost.Reason = "lost."+id, protocol.ReasonLost
-	if len(lost.ID) > protocol.MaxIDLength {
-		lost.ID = lost.ID[:protocol.MaxIDLength]
-	}
-	return noticeEvent(lost)
+	// Of a long id the end is kept, which tells tickets of a world apart.
+	lost.ID, lost.Reason = lostMark+id[max(0, len(lostMark)+len(id)-protocol.MaxIDLength):], protocol.ReasonLost
+	return lost
 }
 
 // worldOf is the world that a ticket's id names.
@@ -159,9 +169,4 @@ func worldOf(ticket string) ident.World {
 		}
 	}
 	return ident.World(ticket)
-}
-
-// silence is how long ago something was, from Unix nanoseconds.
-func silence(since int64, now time.Time) time.Duration {
-	return now.Sub(time.Unix(0, since))
 }

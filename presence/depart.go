@@ -62,37 +62,39 @@ func (k *Keeper) departLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-k.leaving.wake:
-		}
-		for !k.departAll(ctx) {
-			if !wait(ctx, retryInterval) {
-				return
-			}
+			k.departUntil(ctx)
 		}
 	}
 }
 
-// departAll departs all who wait for it; false means that Redis did not take it.
-func (k *Keeper) departAll(ctx context.Context) bool {
+// departUntil departs all who wait for it, again and again while Redis does not take them, as far as ctx goes.
+func (k *Keeper) departUntil(ctx context.Context) {
+	logged := false
+	for {
+		err := k.departAll(ctx)
+		if err == nil {
+			return
+		}
+		if !logged && !errors.Is(err, lua.ErrUnavailable) && ctx.Err() == nil {
+			k.opts.Log.Error().Err(err).Msg("players not departed")
+			logged = true
+		}
+		if !wait(ctx, retryInterval) {
+			return
+		}
+	}
+}
+
+// departAll departs all who wait for it. After an error the rest still waits.
+func (k *Keeper) departAll(ctx context.Context) error {
 	for {
 		grace, batch := k.leaving.take()
 		if len(batch) == 0 {
-			return true
+			return nil
 		}
 		if _, err := k.opts.Store.Depart(ctx, grace, batch); err != nil {
 			k.leaving.add(grace, batch...)
-			if !errors.Is(err, lua.ErrUnavailable) && ctx.Err() == nil {
-				k.opts.Log.Error().Err(err).Msg("players not departed")
-			}
-			return false
-		}
-	}
-}
-
-// flushDepartures departs all who wait, as far as ctx goes.
-func (k *Keeper) flushDepartures(ctx context.Context) {
-	for !k.departAll(ctx) {
-		if !wait(ctx, retryInterval) {
-			return
+			return err
 		}
 	}
 }

@@ -37,7 +37,8 @@ type Sessions interface {
 	Assertions() []lua.Assertion
 	// Has tells whether a session is still connected.
 	Has(session lua.Session) bool
-	// Apply brings states to their sessions; Replaced ends those older than a generation.
+	// Apply brings states to their sessions, passing over those with an Err; Replaced ends sessions that are
+	// older than a generation.
 	Apply(states []lua.PlayerState)
 	Replaced(newer lua.Session)
 	// Doubt has sessions' states read and sent by the next Heal; LookAgain reads those of all.
@@ -85,27 +86,33 @@ const (
 	arriveBatch = 100
 )
 
+// started is what renewals are counted from: no step of the machine's clock moves what is left of a lease.
+var started = time.Now()
+
 // Keeper keeps the leases of an instance and its players.
 type Keeper struct {
 	opts     Options
-	arrivals *groupcommit.Committer[lua.Session, lua.PlayerState]
+	arrivals *groupcommit.Committer[*arrival, lua.PlayerState]
 	leaving  departures
 	flight   singleflight.Group
 
-	renewedAt atomic.Int64 // Unix nanoseconds of the last renewal; 0 before the first
+	renewedAt atomic.Int64 // the last renewal, in nanoseconds since started; 0 before the first
 	floor     atomic.Int64 // the highest place seen
+	epochs    atomic.Int64 // how many were entered
 	heal      chan struct{}
+	fresh     chan struct{} // wakes the refreshing
 
 	mu sync.Mutex
 	// guarded by mu
 	todo   healing
+	heard  map[lua.Session]struct{} // to be refreshed
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 }
 
 // New makes a Keeper. It does nothing before Start.
 func New(opts Options) *Keeper {
-	k := &Keeper{opts: opts, heal: make(chan struct{}, 1)}
+	k := &Keeper{opts: opts, heal: make(chan struct{}, 1), fresh: make(chan struct{}, 1), heard: map[lua.Session]struct{}{}}
 	k.arrivals = groupcommit.New(groupcommit.Options{Max: arriveBatch}, k.commitArrivals)
 	k.leaving.init()
 	return k
@@ -122,7 +129,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 		return err
 	}
 	ctx, k.cancel = context.WithCancel(ctx)
-	for _, loop := range []func(context.Context){k.renewLoop, k.beatLoop, k.healLoop, k.departLoop} {
+	for _, loop := range []func(context.Context){k.renewLoop, k.beatLoop, k.refreshLoop, k.healLoop, k.departLoop} {
 		k.wg.Go(func() { loop(ctx) })
 	}
 	return nil
@@ -137,10 +144,10 @@ func (k *Keeper) Stop(ctx context.Context) {
 	if cancel == nil {
 		return
 	}
-	k.flushDepartures(ctx)
 	cancel()
 	k.arrivals.Stop()
 	k.wg.Wait()
+	k.departUntil(ctx) // what was on its way when its loop was cut off too
 	if err := k.opts.Store.EndLease(ctx); err != nil {
 		k.opts.Log.Warn().Err(err).Msg("lease not given back")
 	}
@@ -148,51 +155,9 @@ func (k *Keeper) Stop(ctx context.Context) {
 
 // Ready tells whether Redis answered lately and this instance holds its lease.
 func (k *Keeper) Ready() bool {
-	return time.Since(time.Unix(0, k.renewedAt.Load())) < readyFor
+	at := time.Duration(k.renewedAt.Load())
+	return at != 0 && time.Since(started)-at < readyFor
 }
 
-// Arrive makes a player live here: with generation 0 as a new session, which takes over. It returns what
-// Redis has of the player; the worlds it waits in are poked.
-func (k *Keeper) Arrive(ctx context.Context, session lua.Session) (lua.PlayerState, error) {
-	st, err := k.arrivals.Do(ctx, session)
-	if err == nil {
-		err = st.Err
-	}
-	return st, err
-}
-
-func (k *Keeper) commitArrivals(ctx context.Context, batch []lua.Session) ([]lua.PlayerState, bool, error) {
-	if len(batch) == 0 {
-		return nil, false, nil
-	}
-	states, err := k.opts.Store.Arrive(ctx, batch)
-	if err != nil {
-		return nil, false, err
-	}
-	k.opts.Worlds.Poke(waitingIn(states)...)
-	return states, false, nil
-}
-
-// departMissing departs those whose connections ended while they were made live.
-func (k *Keeper) departMissing(sessions []lua.Session) {
-	for _, session := range sessions {
-		if !k.opts.Sessions.Has(session) {
-			k.Depart(session, k.opts.Grace)
-		}
-	}
-}
-
-// waitingIn are the worlds in which arrivals made a ticket matchable.
-func waitingIn(states []lua.PlayerState) []ident.World {
-	seen := map[ident.World]bool{}
-	var worlds []ident.World
-	for _, st := range states {
-		for w := range st.Ranks {
-			if !seen[w] {
-				seen[w] = true
-				worlds = append(worlds, w)
-			}
-		}
-	}
-	return worlds
-}
+// Epochs is how many epochs this instance has entered; each after the first is a loss of history.
+func (k *Keeper) Epochs() int64 { return k.epochs.Load() }

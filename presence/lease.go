@@ -3,6 +3,8 @@ package presence
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/musterhq/muster/internal/ident"
@@ -14,7 +16,7 @@ func (k *Keeper) renewLoop(ctx context.Context) {
 	var away error
 	for {
 		start := time.Now()
-		err := k.renew(ctx)
+		err := k.renew(ctx, away != nil)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -34,17 +36,19 @@ func (k *Keeper) renewLoop(ctx context.Context) {
 	}
 }
 
-func (k *Keeper) renew(ctx context.Context) error {
+// renew renews the lease once. After one that failed the lease may have lapsed, and the reply that said so been
+// lost.
+func (k *Keeper) renew(ctx context.Context, failed bool) error {
 	lease, err := k.opts.Store.RenewLease(ctx)
 	if err != nil {
 		return err
 	}
-	k.renewedAt.Store(time.Now().UnixNano())
-	k.floor.Store(max(k.floor.Load(), int64(lease.LastPlace)))
+	k.renewedAt.Store(int64(time.Since(started)))
+	k.raiseFloor(lease.LastPlace)
 	if err := k.opts.Worlds.Adopt(ctx, lease.WorldsRevision); err != nil {
 		k.opts.Log.Warn().Err(err).Msg("worlds of the realm not read")
 	}
-	if lease.Lapsed {
+	if lease.Lapsed || failed {
 		// Numbers may have begun anew, so that the state is read whatever they say.
 		k.opts.Sessions.RestartNumbers(k.opts.Store.Epoch(), lease.Published)
 		k.healSoon(healing{rearrive: true})
@@ -124,32 +128,54 @@ func (k *Keeper) healNow(ctx context.Context, h healing) error {
 	return k.opts.Sessions.Heal(ctx)
 }
 
-// rearrive has sessions arrive again, with the generations they have.
-func (k *Keeper) rearrive(ctx context.Context, sessions []lua.Session) error {
-	for len(sessions) > 0 {
-		batch := sessions[:min(arriveBatch, len(sessions))]
-		sessions = sessions[len(batch):]
-		states, err := k.opts.Store.Arrive(ctx, batch)
-		if err != nil {
-			return err
-		}
-		k.opts.Sessions.Apply(states)
-		k.departMissing(batch)
-		k.opts.Worlds.Poke(waitingIn(states)...)
-	}
-	return nil
-}
-
-// beatLoop pings clients, refreshes those that were heard, and ends those that are silent.
+// beatLoop pings clients, has those refreshed that were heard, and ends those that are silent. It never
+// waits for Redis: a client that is not pinged falls silent.
 func (k *Keeper) beatLoop(ctx context.Context) {
 	for slot := 0; ; slot = (slot + 1) % beatSlots {
 		start := time.Now()
-		heard := k.opts.Sessions.Beat(ctx, slot, beatSlots, k.opts.TTL)
-		if err := k.refresh(ctx, heard); err != nil && !errors.Is(err, lua.ErrUnavailable) && ctx.Err() == nil {
-			k.opts.Log.Error().Err(err).Msg("presence not refreshed")
-		}
+		k.refreshSoon(k.opts.Sessions.Beat(ctx, slot, beatSlots, k.opts.TTL))
 		if !wait(ctx, k.opts.Heartbeat/beatSlots-time.Since(start)) {
 			return
+		}
+	}
+}
+
+func (k *Keeper) refreshSoon(heard []lua.Session) {
+	k.mu.Lock()
+	for _, session := range heard {
+		k.heard[session] = struct{}{}
+	}
+	k.mu.Unlock()
+	select {
+	case k.fresh <- struct{}{}:
+	default:
+	}
+}
+
+// refreshLoop refreshes who was heard. Whom Redis did not take is refreshed with those of the next beat: a
+// heartbeat later may be too late.
+func (k *Keeper) refreshLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.fresh:
+		}
+		k.mu.Lock()
+		heard := slices.Collect(maps.Keys(k.heard))
+		clear(k.heard)
+		k.mu.Unlock()
+		left, err := k.refresh(ctx, heard)
+		if err == nil {
+			continue
+		}
+		k.mu.Lock()
+		for _, session := range left {
+			k.heard[session] = struct{}{}
+		}
+		k.mu.Unlock()
+		if !errors.Is(err, lua.ErrUnavailable) && ctx.Err() == nil {
+			k.opts.Log.Error().Err(err).Msg("presence not refreshed")
 		}
 	}
 }
@@ -157,13 +183,14 @@ func (k *Keeper) beatLoop(ctx context.Context) {
 // refreshBatch is how many sessions one call refreshes.
 const refreshBatch = 500
 
-func (k *Keeper) refresh(ctx context.Context, sessions []lua.Session) error {
-	for len(sessions) > 0 {
-		batch := sessions[:min(refreshBatch, len(sessions))]
-		sessions = sessions[len(batch):]
+// refresh refreshes sessions; those that are left were not.
+func (k *Keeper) refresh(ctx context.Context, sessions []lua.Session) (left []lua.Session, err error) {
+	left = k.connected(sessions)
+	for len(left) > 0 {
+		batch := left[:min(refreshBatch, len(left))]
 		outcomes, err := k.opts.Store.Refresh(ctx, batch)
 		if err != nil {
-			return err
+			return left, err
 		}
 		var gone []lua.Session
 		for i, outcome := range outcomes {
@@ -171,14 +198,15 @@ func (k *Keeper) refresh(ctx context.Context, sessions []lua.Session) error {
 			case errors.Is(outcome, lua.ErrGone):
 				gone = append(gone, batch[i])
 			case errors.Is(outcome, lua.ErrReplaced):
-				k.opts.Sessions.Replaced(lua.Session{Player: batch[i].Player, Generation: batch[i].Generation + 1})
+				k.replaced(batch[i])
 			}
 		}
 		if err := k.rearrive(ctx, gone); err != nil {
-			return err
+			return left, err
 		}
+		left = left[len(batch):]
 	}
-	return nil
+	return nil, nil
 }
 
 // wait waits for d, if that is anything; false means that ctx ended.
@@ -198,3 +226,13 @@ func wait(ctx context.Context, d time.Duration) bool {
 
 // Floor is the highest place that this instance has seen.
 func (k *Keeper) Floor() ident.Place { return ident.Place(k.floor.Load()) }
+
+// raiseFloor notes a place that was seen.
+func (k *Keeper) raiseFloor(place ident.Place) {
+	for {
+		floor := k.floor.Load()
+		if int64(place) <= floor || k.floor.CompareAndSwap(floor, int64(place)) {
+			return
+		}
+	}
+}

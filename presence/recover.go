@@ -35,6 +35,10 @@ func (k *Keeper) Recover(ctx context.Context) error {
 }
 
 func (k *Keeper) recover(ctx context.Context) error {
+	// A session may know of a place that is newer than the last renewal.
+	for _, a := range k.opts.Sessions.Assertions() {
+		k.raiseFloor(max(a.AsOf, a.Generation))
+	}
 	var err error
 	for range recoverAttempts {
 		var epoch lua.Epoch
@@ -58,7 +62,7 @@ func (k *Keeper) recover(ctx context.Context) error {
 // write in it before its assertion.
 func (k *Keeper) enter(ctx context.Context, epoch ident.Place) error {
 	before := k.opts.Store.Epoch()
-	k.floor.Store(max(k.floor.Load(), int64(epoch)))
+	k.raiseFloor(epoch)
 	// From here on nothing is taken in of the old history, so that the assertions are the last word on it.
 	k.opts.Sessions.BeginEpoch(epoch)
 	if err := k.opts.Worlds.Declare(ctx, epoch); err != nil {
@@ -76,12 +80,13 @@ func (k *Keeper) enter(ctx context.Context, epoch ident.Place) error {
 			case lua.Adopt:
 				newer = append(newer, batch[i].Session)
 			case lua.Replaced:
-				k.opts.Sessions.Replaced(lua.Session{Player: batch[i].Player, Generation: batch[i].Generation + 1})
+				k.replaced(batch[i].Session)
 			case lua.Stands:
 			}
 		}
 	}
 	k.opts.Store.SetEpoch(epoch)
+	k.epochs.Add(1)
 	for _, a := range all {
 		k.departMissing([]lua.Session{a.Session})
 	}

@@ -20,13 +20,13 @@ func newAdmission(max, perAddress int) *admission {
 }
 
 // admit counts a connection, unless there are too many. Whoever was admitted calls release when the
-// connection is over; further calls of it do nothing. Without ok there is nothing to release.
+// connection is over; further calls of it do nothing, nor does any call where the connection was refused.
 func (a *admission) admit(addr netip.Addr) (release func(), ok bool) {
 	key := addressKey(addr)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.total >= a.max || a.byAddress[key] >= a.perAddress {
-		return nil, false
+		return func() {}, false
 	}
 	a.total++
 	a.byAddress[key]++

@@ -29,8 +29,13 @@ func TestAdmissionBoundsAll(t *testing.T) {
 	a := newAdmission(2, 100)
 	release := admitted(t, a, netip.MustParseAddr("192.0.2.1"))
 	admitted(t, a, netip.MustParseAddr("192.0.2.2"))
-	if _, ok := a.admit(netip.MustParseAddr("192.0.2.3")); ok {
+	nothing, ok := a.admit(netip.MustParseAddr("192.0.2.3"))
+	if ok {
 		t.Error("a third connection was admitted")
+	}
+	nothing()
+	if got := a.count(); got != 2 {
+		t.Errorf("count after the refused one was released = %d, want 2", got)
 	}
 	release()
 	admitted(t, a, netip.MustParseAddr("192.0.2.3"))

@@ -20,18 +20,12 @@ type messageRate struct {
 }
 
 // verdict is what becomes of a message.
-type verdict struct {
-	kind verdictKind
-	// retryAfter is how long it takes until a message passes again; 0 with ratePass.
-	retryAfter time.Duration
-}
-
-type verdictKind int
+type verdict int
 
 const (
-	ratePass      verdictKind = iota
-	rateLimited               // to be refused
-	rateExhausted             // to be refused, and the client has had its warnings
+	pass      verdict = iota
+	limited           // to be refused
+	exhausted         // to be refused, and the client has had its warnings
 )
 
 // newMessageRate allows perSecond messages a second, with a burst of twice that.
@@ -39,16 +33,17 @@ func newMessageRate(perSecond int) *messageRate {
 	return &messageRate{limiter: rate.NewLimiter(rate.Limit(perSecond), 2*perSecond)}
 }
 
-// take judges a message that came at now; a message that does not pass costs nothing of what is allowed.
+// take judges a message that came at now; retryAfter is how long it takes until one passes again, 0 with
+// pass. A message that does not pass costs nothing of what is allowed.
 //
-// Limited messages with at most one second between them are a run, whatever passes in between. A message
-// is rateExhausted where it is limited [protocol.RateLimitedTimeout] or more after the first one of its
+// Limited messages with at most one second between them are a run, whatever passes in between. The verdict
+// is exhausted where a message is limited [protocol.RateLimitedTimeout] or more after the first one of its
 // run: the client has run into the limit for that long and did not pause for even a second.
-func (m *messageRate) take(now time.Time) verdict {
+func (m *messageRate) take(now time.Time) (v verdict, retryAfter time.Duration) {
 	reservation := m.limiter.ReserveN(now, 1)
-	wait := reservation.DelayFrom(now)
-	if wait == 0 {
-		return verdict{kind: ratePass}
+	retryAfter = reservation.DelayFrom(now)
+	if retryAfter == 0 {
+		return pass, 0
 	}
 	reservation.CancelAt(now)
 	if now.Sub(m.limitedAt) > limitedPause {
@@ -56,7 +51,7 @@ func (m *messageRate) take(now time.Time) verdict {
 	}
 	m.limitedAt = now
 	if now.Sub(m.runSince) >= protocol.RateLimitedTimeout {
-		return verdict{rateExhausted, wait}
+		return exhausted, retryAfter
 	}
-	return verdict{rateLimited, wait}
+	return limited, retryAfter
 }

@@ -35,6 +35,7 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	var running sync.WaitGroup
 	running.Go(func() { s.store.Subscribe(work, s.hub.Deliver, s.presence.Gap) })
 	running.Go(func() { s.updateLoop(work) })
+	running.Go(func() { s.inspect(work) })
 	failed := make(chan error, 2)
 	serve := func(server *http.Server, l net.Listener) {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -54,6 +55,21 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	stopWork()
 	running.Wait()
 	return errors.Join(err, s.store.Close())
+}
+
+// inspect says once, as soon as Redis answers, what it is not set to as it should be.
+func (s *Server) inspect(ctx context.Context) {
+	s.await(ctx, s.presence.Ready)
+	if ctx.Err() != nil {
+		return
+	}
+	wrong, err := s.store.Inspect(ctx)
+	if err != nil {
+		s.log.Warn().Err(err).Msg("settings of redis not read")
+	}
+	for _, words := range wrong {
+		s.log.Warn().Msg("redis: " + words)
+	}
 }
 
 // drain lets go of all clients, spread over the time that is set, and then of the leases.

@@ -84,11 +84,12 @@ func New(opts Options) (*Server, error) {
 		Store: s.store, Sessions: s.hub, Worlds: s.worlds, Log: s.log,
 		Heartbeat: c.Presence.Heartbeat, TTL: c.Presence.TTL, Grace: c.Presence.ReconnectGrace,
 	})
+	s.metrics.observe(s.hub.Count, s.presence.Ready, s.presence.Epochs)
 	s.store.OnTold(s.hub.Deliver)
 	s.store.OnLostHistory(s.presence.Recover)
 	s.public = newHTTPServer(s.handler(), s.log)
 	if c.OpsListen != "" {
-		s.ops = newHTTPServer(newOpsHandler(s.metrics, s.Reload, s.Ready), s.log)
+		s.ops = newHTTPServer(s.opsHandler(), s.log)
 	}
 	return s, nil
 }

@@ -32,10 +32,11 @@ type socket struct {
 
 // serve reads a connection until it is over. ctx ends when the process does.
 func (s *Server) serve(ctx context.Context, t *transport) {
-	c := &socket{server: s, transport: t, rate: newMessageRate(s.limits().MessagesPerSecond), log: s.log}
+	c := &socket{server: s, transport: t, rate: newMessageRate(s.config.Limits.MessagesPerSecond), log: s.log}
 	c.session = s.hub.Connect(t)
 	t.heard(c.session.Heard)
 	c.hello = time.AfterFunc(protocol.HelloTimeout, func() { c.session.Close(protocol.CloseHelloTimeout) })
+	defer context.AfterFunc(ctx, func() { c.session.Close(protocol.CloseGoingAway) })()
 	for {
 		frame, err := t.Read()
 		if err != nil {

@@ -1,0 +1,134 @@
+package history
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/musterhq/muster/protocol"
+)
+
+var options = Options{
+	Worlds: map[string]World{
+		"duel": {Size: 2}, "trio": {Size: 3}, "again": {Size: 2, Cooldown: true},
+	},
+	Patience: 3 * time.Second,
+}
+
+// good are histories in which nothing is wrong.
+var good = map[string]func(s *story){
+	"a pair meets, leaves and meets again": func(s *story) {
+		m := s.pair("a", "b")
+		for _, p := range []string{"a", "b"} {
+			s.ask(p, &protocol.LeaveMatch{MatchID: m.ID}, &protocol.LeftMatch{MatchID: m.ID})
+			s.join(p, "duel")
+		}
+		s.match("duel", "a", "b")
+	},
+	"a match that ran out does not forbid the next": func(s *story) {
+		s.pair("a", "b")
+		s.wait(11 * time.Second)
+		s.join("a", "duel")
+		s.join("b", "duel")
+		s.match("duel", "a", "b")
+	},
+	"who was away is told by the welcome": func(s *story) {
+		s.arrive("a", "b")
+		s.join("a", "duel")
+		s.join("b", "duel")
+		s.cut("b")
+		m := s.form("duel", "a", "b")
+		s.tell(m, "a")
+		s.connect("b", "i2", protocol.PlayerState{Match: m})
+		s.wait(5 * time.Second)
+		s.status("b", protocol.PlayerState{Match: m})
+	},
+	"a leave whose reply was lost explains that the ticket is gone": func(s *story) {
+		s.arrive("a")
+		s.join("a", "duel")
+		s.ask("a", &protocol.Leave{}, nil)
+		s.cut("a")
+		s.arrive("a")
+	},
+	"what was left with a lost reply may be told lost": func(s *story) {
+		m := s.pair("a", "b")
+		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, nil)
+		s.cut("a")
+		s.arrive("a")
+		s.hear("a", &protocol.MatchCancelled{MatchID: m.ID, Reason: protocol.ReasonLost})
+	},
+	"a match was faster than the leave": func(s *story) {
+		s.arrive("a", "b")
+		s.join("a", "duel")
+		s.join("b", "duel")
+		m := s.form("duel", "a", "b")
+		s.ask("a", &protocol.Leave{World: "duel"}, &protocol.Left{})
+		s.tell(m, "a", "b")
+	},
+	"the players of a killed instance lose their places, the partners of their matches the match": func(s *story) {
+		s.connect("c", "i2", protocol.PlayerState{})
+		ticket := s.join("c", "trio")
+		s.connect("a", "i1", protocol.PlayerState{})
+		s.connect("b", "i2", protocol.PlayerState{})
+		s.join("a", "duel")
+		s.join("b", "duel")
+		m := s.match("duel", "a", "b")
+		s.lose("i2")
+		s.cut("b")
+		s.cut("c")
+		s.hear("a", &protocol.MatchCancelled{MatchID: m.ID, Reason: protocol.ReasonLost})
+		s.wait(3 * time.Second)
+		s.connect("c", "i1", protocol.PlayerState{})
+		s.hear("c", &protocol.Dequeued{World: "trio", TicketID: ticket, Reason: protocol.ReasonLost})
+	},
+	"the older waits where a cooldown forbids the pair": func(s *story) {
+		s.arrive("a", "b", "c")
+		s.join("a", "again")
+		s.join("b", "again")
+		s.join("c", "again")
+		s.match("again", "b", "c")
+	},
+	"two waiting are too few for three": func(s *story) {
+		s.arrive("a", "b")
+		s.join("a", "trio")
+		s.join("b", "trio")
+	},
+}
+
+func TestGoodHistoriesPass(t *testing.T) {
+	t.Parallel()
+	for name, tell := range good {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if violations := judged(tell); len(violations) > 0 {
+				t.Errorf("blamed:\n%s", Report(violations))
+			}
+		})
+	}
+}
+
+// judged judges a story a moment after its end, when all has settled.
+func judged(tell func(s *story)) []Violation {
+	s := newStory()
+	tell(s)
+	s.wait(time.Millisecond)
+	o := options
+	o.SettledAt = s.now
+	return s.h.Judge(o)
+}
+
+func TestPlantedViolationsAreFound(t *testing.T) {
+	t.Parallel()
+	for _, c := range planted {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			violations := judged(c.tell)
+			for _, v := range violations {
+				if v.Rule == c.rule && strings.Contains(v.Text, c.text) {
+					return
+				}
+			}
+			t.Errorf("rule %d (%s) is not blamed, but:\n%s", c.rule, c.text, Report(violations))
+		})
+	}
+}

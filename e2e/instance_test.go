@@ -1,0 +1,225 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/musterhq/muster/internal/loopback"
+	"github.com/musterhq/muster/protocol"
+)
+
+// instance is one server, on ports that stay its own when it is started anew.
+type instance struct {
+	t       *testing.T
+	cluster *cluster
+	name    string
+	config  string
+	addr    string // host:port for clients
+	opsAddr string
+	logPath string
+
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when the process has gone
+}
+
+// httpClient is for single requests to instances.
+var httpClient = &http.Client{Timeout: 5 * time.Second}
+
+func (c *cluster) newInstance(name, config string) *instance {
+	c.t.Helper()
+	i := &instance{
+		t: c.t, cluster: c, name: name, config: config,
+		addr: freeAddr(c.t), opsAddr: freeAddr(c.t), logPath: filepath.Join(c.t.TempDir(), name+".log"),
+	}
+	c.t.Cleanup(i.cleanup)
+	return i
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	ln, err := loopback.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }() // only the number is wanted
+	return ln.Addr().String()
+}
+
+// start starts the process and does not wait for it. Its log is kept over several starts.
+func (i *instance) start() {
+	i.t.Helper()
+	log, err := os.OpenFile(i.logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }() // the child has its own descriptor
+	cmd := exec.Command(program, "serve", "--config", i.config, "--listen", i.addr, "--ops-listen", i.opsAddr)
+	cmd.Env, cmd.Stdout, cmd.Stderr = i.cluster.environ(), log, log
+	dieWithParent(cmd)
+	started, exited := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(exited)
+		// The parent of dieWithParent is the thread that forked: it lives as long as the child.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // the exit code is read from cmd.ProcessState
+		}
+	}()
+	if err := <-started; err != nil {
+		i.t.Fatal(err)
+	}
+	i.cmd, i.exited = cmd, exited
+}
+
+// awaitReady waits until the instance says that it can serve.
+func (i *instance) awaitReady() {
+	i.t.Helper()
+	eventually(i.t, func() string {
+		select {
+		case <-i.exited:
+			i.t.Fatalf("%s ended: %v\n%s", i.name, i.cmd.ProcessState, i.logTail())
+		default:
+		}
+		return i.readiness()
+	})
+}
+
+// readiness is "" where the instance is ready, otherwise what it answers.
+func (i *instance) readiness() string {
+	response, err := httpClient.Get("http://" + i.addr + "/readyz")
+	if err != nil {
+		return err.Error()
+	}
+	body, _ := io.ReadAll(response.Body) // a body cut short says enough
+	_ = response.Body.Close()
+	if response.StatusCode == http.StatusOK {
+		return ""
+	}
+	return fmt.Sprintf("%s: readyz answers %d %s", i.name, response.StatusCode, body)
+}
+
+func (i *instance) signal(s syscall.Signal) {
+	if err := i.cmd.Process.Signal(s); err != nil {
+		i.t.Errorf("signal %v to %s: %v", s, i.name, err)
+	}
+}
+
+// kill ends the process as a crash does, and returns when it has gone.
+func (i *instance) kill() {
+	i.signal(syscall.SIGKILL)
+	<-i.exited
+}
+
+// stop asks the process to end, waits for that and returns its exit code, -1 where it had to be killed.
+func (i *instance) stop() int {
+	i.signal(syscall.SIGTERM)
+	select {
+	case <-i.exited:
+		return i.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		i.t.Errorf("%s does not end", i.name)
+		i.kill()
+		return -1
+	}
+}
+
+func (i *instance) running() bool {
+	select {
+	case <-i.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+func (i *instance) url() string { return "ws://" + i.addr + protocol.Path }
+
+// request makes an HTTP request as a player ("" for nobody) and returns status and body.
+func (i *instance) request(method, path, player, body string) (status int, answer string) {
+	i.t.Helper()
+	request, err := http.NewRequest(method, "http://"+i.addr+path, bytes.NewBufferString(body))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	if player != "" {
+		request.Header.Set("X-Player-Id", player)
+	}
+	return i.roundTrip(request)
+}
+
+// metrics is the page of metrics.
+func (i *instance) metrics() string {
+	i.t.Helper()
+	request, err := http.NewRequest(http.MethodGet, "http://"+i.opsAddr+"/metrics", http.NoBody)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	_, page := i.roundTrip(request)
+	return page
+}
+
+func (i *instance) roundTrip(request *http.Request) (status int, answer string) {
+	i.t.Helper()
+	response, err := httpClient.Do(request)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }() // it was read
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+func (i *instance) log() []byte {
+	text, err := os.ReadFile(i.logPath)
+	if err != nil {
+		i.t.Error(err)
+	}
+	return text
+}
+
+func (i *instance) logTail() string {
+	const lines = 30
+	all := bytes.Split(bytes.TrimSpace(i.log()), []byte("\n"))
+	return string(bytes.Join(all[max(0, len(all)-lines):], []byte("\n")))
+}
+
+// broken finds what no log may hold, whatever was done to the instance.
+var broken = regexp.MustCompile(`(?m)^(panic:|fatal error:|WARNING: DATA RACE).*|http: response.WriteHeader on hijacked|message is dropped`)
+
+// cleanup kills what still runs and looks at the log.
+func (i *instance) cleanup() {
+	if i.cmd == nil {
+		return
+	}
+	if i.running() {
+		i.kill()
+	}
+	log := i.log()
+	if at := broken.FindIndex(log); at != nil {
+		i.t.Errorf("the log of %s holds:\n%s", i.name, log[at[0]:min(len(log), at[0]+4000)])
+	}
+	if i.t.Failed() {
+		i.t.Logf("the log of %s ends:\n%s", i.name, i.logTail())
+	}
+}
+
+// pause freezes the process, as a machine does that is out of memory or being moved.
+func (i *instance) pause() { i.signal(syscall.SIGSTOP) }
+
+func (i *instance) resume() { i.signal(syscall.SIGCONT) }

@@ -1,0 +1,183 @@
+package hub
+
+import (
+	"slices"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/protocol"
+)
+
+// knowledge is what a session last saw of its player's record.
+type knowledge struct {
+	epoch ident.Place
+	// asOf is the last place at which record was known to be the truth.
+	asOf ident.Place
+	// read is the last place of which the whole state was read. What changed between it and asOf may have been
+	// overtaken by what came with asOf.
+	read ident.Place
+	// record and match are texts as lua has them; "" for an idle player and for no match.
+	record, match string
+	// notices are the ids of the last ends that the client was told of, as many as Redis keeps.
+	notices []string
+}
+
+// knowledgeOf is what a state says.
+func knowledgeOf(epoch ident.Place, st lua.PlayerState) knowledge {
+	k := knowledge{epoch: epoch, asOf: st.AsOf, read: st.AsOf}
+	for _, n := range st.Notices {
+		k.notices = append(k.notices, n.ID)
+	}
+	if r, err := lua.ParseRecord(st.Record); err == nil {
+		k.match = st.Match
+		k.set(r, st.Record)
+	}
+	return k
+}
+
+// parsed is the record. A text that is malformed was refused when it came.
+func (k *knowledge) parsed() lua.Record {
+	r, err := lua.ParseRecord(k.record)
+	if err != nil {
+		return lua.Record{}
+	}
+	return r
+}
+
+// set keeps a record's text, and drops a match that it no longer names.
+func (k *knowledge) set(r lua.Record, text string) {
+	if r.Match == "" {
+		k.match = ""
+	}
+	if r.Idle() {
+		text = ""
+	}
+	k.record = text
+}
+
+// note remembers that the client was told of an end; false means that it had been.
+func (k *knowledge) note(n lua.Notice) bool {
+	if slices.Contains(k.notices, n.ID) {
+		return false
+	}
+	if len(k.notices) >= protocol.MaxNotices {
+		k.notices = slices.Delete(k.notices, 0, 1)
+	}
+	k.notices = append(k.notices, n.ID)
+	return true
+}
+
+// doubt is how sure a session is of its player's state.
+type doubt int
+
+const (
+	sure doubt = iota
+	// behind: something may have been missed; the state is to be read, and sent if the client lacks something.
+	behind
+	// uncertain: the client does not know how things stand; the state is to be read and sent.
+	uncertain
+)
+
+// lookAgain has the state read with the next Heal. mu is held.
+func (s *Session) lookAgain(d doubt) {
+	if d == sure {
+		return
+	}
+	s.doubt = max(s.doubt, d)
+	s.hub.someDoubt.Store(true)
+}
+
+// Uncertain notes that the outcome of a request is unknown: as soon as Redis answers, the state is read
+// and sent.
+func (s *Session) Uncertain() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lookAgain(uncertain)
+}
+
+// Arrived makes a script's answer to arrive what the session knows. To be called by the hello request,
+// before it sends welcome; epoch is the one that the call named.
+func (s *Session) Arrived(epoch ident.Place, st lua.PlayerState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.generation = st.Generation
+	s.seen = knowledgeOf(epoch, st)
+	s.toldState(st)
+	s.doubt = sure
+	if epoch != s.hub.currentEpoch() {
+		// It came too late to be asserted, so that in the new epoch the player may not be live.
+		s.refreshNow = true
+		s.lookAgain(uncertain)
+	}
+}
+
+// Saw makes the record that a reply carried what the session knows, if it is newer. epoch is the one that
+// the call named.
+func (s *Session) Saw(epoch ident.Place, record string) {
+	r, err := lua.ParseRecord(record)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Version <= s.seen.asOf {
+		return
+	}
+	before := s.seen.parsed()
+	if r.Match != "" && r.Match != before.Match {
+		return // the client is not told of a match by this reply, but by what was told with the match
+	}
+	if epoch != s.hub.currentEpoch() {
+		s.lookAgain(uncertain) // it may have missed what was asserted
+	}
+	if epoch != s.seen.epoch && loses(before, r, lua.Notice{}) {
+		s.lookAgain(uncertain) // what is gone went with a history, and the client is to be told so
+		return
+	}
+	s.seen.asOf, s.seen.epoch = r.Version, epoch
+	s.setRecord(r, record)
+}
+
+// setRecord keeps a record, and forgets what was told of queues that the player left.
+func (s *Session) setRecord(r lua.Record, text string) {
+	s.seen.set(r, text)
+	s.forgetQueues(r)
+}
+
+// Match is the player's open match as the session last saw it, if any.
+func (s *Session) Match() (*protocol.Match, bool) {
+	s.mu.Lock()
+	record, text := s.seen.record, s.seen.match
+	s.mu.Unlock()
+	return matchOf(record, text)
+}
+
+// loses tells whether something that stood before does not after, and neither a match nor the notice says why.
+func loses(before, after lua.Record, told lua.Notice) bool {
+	if before.Match != "" && after.Match != before.Match && told.Match != before.Match {
+		return true
+	}
+	if after.Match != "" {
+		return false // it took the player's tickets
+	}
+	standing := tickets(after)
+	return slices.ContainsFunc(before.Waiting(), func(t lua.Ticket) bool {
+		return t.ID() != told.Ticket && !standing[t.ID()]
+	})
+}
+
+// same tells whether two records say the same of the player.
+func same(a, b lua.Record) bool {
+	x, y := a.Waiting(), tickets(b)
+	return a.Match == b.Match && len(x) == len(y) &&
+		!slices.ContainsFunc(x, func(t lua.Ticket) bool { return !y[t.ID()] })
+}
+
+// tickets are those of a record that wait.
+func tickets(r lua.Record) map[ident.Ticket]bool {
+	ids := map[ident.Ticket]bool{}
+	for _, t := range r.Waiting() {
+		ids[t.ID()] = true
+	}
+	return ids
+}

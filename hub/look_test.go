@@ -1,0 +1,234 @@
+package hub
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/protocol"
+)
+
+func TestLookAgainTellsWhatWasMissedAndOnlyThat(t *testing.T) {
+	queued := lua.PlayerState{Record: record(5, "", "duel.5")}
+	for name, c := range map[string]struct {
+		before, now lua.PlayerState
+		want        []string
+	}{
+		"nothing":        {queued, lua.PlayerState{Record: record(5, "", "duel.5")}, nil},
+		"nothing, idle":  {lua.PlayerState{}, lua.PlayerState{}, nil},
+		"a match":        {queued, lua.PlayerState{Record: record(20, "m"), Match: match(19, "p")}, []string{"match_complete m", "state m"}},
+		"a match, idle":  {lua.PlayerState{}, lua.PlayerState{Record: record(20, "m"), Match: match(19, "p")}, []string{"match_complete m", "state m"}},
+		"a ticket":       {queued, lua.PlayerState{Record: record(20, "", "duel.5", "trio.20")}, []string{"state duel.5 trio.20"}},
+		"its own leave":  {queued, lua.PlayerState{}, []string{"state"}},
+		"an acknowledge": {lua.PlayerState{Record: record(5, "m"), Match: match(4, "p")}, lua.PlayerState{Record: record(9, "m"), Match: match(4, "p")}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bundle) {
+				_, client := b.arrive("p", 10, c.before)
+				b.store.states["p"] = c.now
+				b.lookAgain(1)
+				b.sees(client, c.want...)
+				b.lookAgain(1)
+				b.sees(client)
+			})
+		})
+	}
+}
+
+func TestLookAgainTellsOfEnds(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		first, second := notice(b, ended("20", "duel.5")), notice(b, ended("30", "trio.6"))
+		_, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
+		b.hub.Deliver(lua.Told{Number: 1, Changes: []lua.Change{change("p", 10, record(19, "", "trio.6"), ended("20", "duel.5"))}})
+		b.sees(client, "dequeued duel.5 expired")
+		b.store.states["p"] = lua.PlayerState{Notices: []lua.Notice{second, first}}
+		b.lookAgain(2)
+		b.sees(client, "dequeued trio.6 expired", "state")
+	})
+}
+
+func TestWhatWentWithAHistoryIsToldLost(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, now lua.PlayerState
+		want        []string
+	}{
+		"a ticket":          {lua.PlayerState{Record: record(5, "", "duel.5")}, lua.PlayerState{}, []string{"dequeued duel.5 lost", "state"}},
+		"a match":           {lua.PlayerState{Record: record(5, "m"), Match: match(4, "p")}, lua.PlayerState{}, []string{"match_cancelled m lost", "state"}},
+		"nothing":           {lua.PlayerState{Record: record(5, "", "duel.5")}, lua.PlayerState{Record: record(5, "", "duel.5")}, nil},
+		"tickets, by match": {lua.PlayerState{Record: record(5, "", "duel.5")}, lua.PlayerState{Record: record(20, "m"), Match: match(4, "p")}, []string{"match_complete m", "state m"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bundle) {
+				_, client := b.arrive("p", 10, c.before)
+				b.hub.BeginEpoch(100)
+				b.store.states["p"] = c.now
+				b.lookAgain(0)
+				b.sees(client, c.want...)
+				b.lookAgain(0)
+				b.sees(client)
+			})
+		})
+	}
+}
+
+func TestAReplyOfANewHistoryDoesNotHideWhatWentWithTheOld(t *testing.T) {
+	for name, bring := range map[string]func(b *bundle, s *Session){
+		"a reply": func(_ *bundle, s *Session) { s.Saw(100, record(120, "", "trio.120")) },
+		"a change": func(b *bundle, _ *Session) {
+			b.hub.Deliver(lua.Told{Number: 1, Epoch: 100, Changes: []lua.Change{change("p", 10, record(120, "", "trio.120"), "")}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bundle) {
+				s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+				b.hub.BeginEpoch(100)
+				bring(b, s)
+				b.store.states["p"] = lua.PlayerState{Record: record(120, "", "trio.120")}
+				b.heal()
+				b.sees(client, "dequeued duel.5 lost", "state trio.120")
+			})
+		})
+	}
+}
+
+func TestWhatWaitsInASessionWhileHistoryIsLostIsNotToldFromTheOld(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+		finish := b.request(s, func() { s.Send(pong(1)) })
+		b.hub.Deliver(formed(1, "m", 30, "p"))
+		b.hub.BeginEpoch(100)
+		if got := b.hub.Assertions(); len(got) != 1 || got[0].Match != "" {
+			t.Fatalf("asserted %+v", got)
+		}
+		finish()
+		b.sees(client, "pong 1")
+		b.store.states["p"] = lua.PlayerState{Record: record(5, "", "duel.5")}
+		b.heal()
+		b.sees(client)
+	})
+}
+
+func TestAnUncertainOutcomeIsToldByTheState(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+		_, idle := b.arrive("q", 11, lua.PlayerState{})
+		b.heal()
+		if b.store.calls != 0 {
+			t.Error("states were read though nobody is in doubt")
+		}
+		s.Uncertain()
+		b.store.states["p"] = lua.PlayerState{Record: record(5, "", "duel.5")}
+		b.heal()
+		b.sees(client, "state duel.5")
+		b.heal()
+		b.sees(client)
+		b.sees(idle)
+		if !slices.Equal(b.store.read, []ident.Player{"p"}) {
+			t.Errorf("read %v, want p once", b.store.read)
+		}
+	})
+}
+
+func TestAReadThatFailsIsDoneAgain(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s.Uncertain()
+		b.store.failure = lua.ErrUnavailable
+		if err := b.hub.Heal(b.Context()); !errors.Is(err, lua.ErrUnavailable) {
+			t.Errorf("heal: %v", err)
+		}
+		if err := b.hub.LookAgain(b.Context(), 7); !errors.Is(err, lua.ErrUnavailable) || !b.hub.Behind(7) {
+			t.Errorf("look again: %v", err)
+		}
+		b.sees(client)
+		b.store.failure = nil
+		b.heal()
+		b.sees(client, "state")
+	})
+}
+
+// A read that was on its way does not answer for what became uncertain since.
+func TestDoubtThatComesWhileAStateIsReadIsNotLost(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		finish := b.request(s, func() {
+			s.Uncertain()
+			s.Send(protocol.NewError(protocol.CodeUnavailable))
+		})
+		s.Uncertain()
+		b.heal()
+		finish()
+		b.sees(client, "error", "state")
+		b.store.states["p"] = lua.PlayerState{Record: record(20, "", "duel.20"), AsOf: 2000}
+		b.heal()
+		b.sees(client, "state duel.20")
+	})
+}
+
+func TestAStateThatIsOlderThanAReplyIsReadAgain(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+		gone := []lua.Notice{notice(b, ended("20", "duel.5"))}
+		b.store.states["p"] = lua.PlayerState{AsOf: 25, Notices: gone}
+		b.store.during = func() { s.Saw(0, record(30, "", "trio.30")) }
+		b.lookAgain(1) // for the end, whose message was lost
+		b.sees(client)
+		b.store.states["p"] = lua.PlayerState{AsOf: 40, Record: record(30, "", "trio.30"), Notices: gone}
+		b.heal()
+		b.sees(client, "dequeued duel.5 expired", "state trio.30")
+	})
+}
+
+func TestAStateOfALostHistoryIsReadAgain(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		_, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+		b.store.states["p"] = lua.PlayerState{AsOf: 25, Record: record(24, "m"), Match: match(23, "p")}
+		b.store.during = func() { b.hub.BeginEpoch(100) }
+		b.lookAgain(1)
+		b.sees(client)
+		b.store.states["p"] = lua.PlayerState{AsOf: 110, Record: record(5, "", "duel.5")}
+		b.heal()
+		b.sees(client)
+	})
+}
+
+func TestAnArrivalOfALostHistoryIsReadAgainAndRefreshed(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		b.hub.BeginEpoch(100)
+		s.Arrived(1, lua.PlayerState{Player: "p", Generation: 11, AsOf: 11})
+		b.heal()
+		b.sees(client, "state")
+		id := lua.Session{Player: "p", Generation: 11} // whose turn is in slot 3
+		for slot, want := range [][]lua.Session{{id}, nil, nil, nil} {
+			if heard := b.hub.Beat(b.Context(), slot, slots, presenceTTL); !slices.Equal(heard, want) {
+				t.Errorf("slot %d: heard %v, want %v", slot, heard, want)
+			}
+		}
+	})
+}
+
+func TestDoubtReadsTheSessionsThatItNames(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		_, older := b.arrive("p", 10, lua.PlayerState{})
+		_, newer := b.arrive("p", 11, lua.PlayerState{})
+		b.hub.Doubt([]lua.Session{{Player: "p", Generation: 11}, {Player: "gone", Generation: 1}})
+		b.heal()
+		b.sees(older)
+		b.sees(newer, "state")
+	})
+}
+
+func TestManyAreReadInBatches(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		for i := range ident.Place(2*lookBatch + 1) {
+			b.arrive(ident.Player("p"+i.String()), 10+i, lua.PlayerState{})
+		}
+		b.lookAgain(9)
+		if b.store.calls != 3 || b.hub.Behind(9) {
+			t.Errorf("%d calls, behind: %v; want 3 and not behind", b.store.calls, b.hub.Behind(9))
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package hub
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/protocol"
+)
+
+func TestASlowReaderIsDroppedWithoutDelayingOthers(t *testing.T) {
+	for name, message := range map[string]protocol.Message{
+		"too many frames": pong(1),
+		"too many bytes":  &protocol.GoingAway{Envelope: protocol.Envelope{ID: strings.Repeat("x", 64<<10)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bundle) {
+				slow, slowClient := b.arrive("slow", 10, lua.PlayerState{})
+				fast, fastClient := b.arrive("fast", 11, lua.PlayerState{})
+				slowClient.stuck = make(chan struct{})
+				start := time.Now()
+				for range outboxMaxFrames + 10 {
+					slow.Send(message)
+				}
+				fast.Send(pong(2))
+				b.sees(fastClient, "pong 2")
+				b.sees(slowClient, "close 4002")
+				if time.Since(start) != 0 || b.dropped != 1 {
+					t.Errorf("took %v, %d dropped; want no time and one", time.Since(start), b.dropped)
+				}
+				time.Sleep(protocol.SlowTimeout) //nolint:forbidigo // the bubble's time
+				synctest.Wait()
+				if !slowClient.isAborted() {
+					t.Error("the connection is still there a second later")
+				}
+				slow.mu.Lock()
+				defer slow.mu.Unlock()
+				if len(slow.outbox.frames) > 0 || slow.outbox.bytes > 0 {
+					t.Errorf("%d frames are still held", len(slow.outbox.frames))
+				}
+			})
+		})
+	}
+}
+
+func TestCloseSendsWhatIsQueuedThenTheCode(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		client.stuck = make(chan struct{})
+		s.Send(pong(1), pong(2))
+		s.Close(protocol.CloseReplaced)
+		s.Close(protocol.CloseGoingAway)
+		s.Send(pong(3))
+		b.sees(client)
+		close(client.stuck)
+		b.sees(client, "pong 1", "pong 2", "close 4409")
+	})
+}
+
+func TestCloseOfAClientThatDoesNotReadEndsInASecond(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		client.stuck = make(chan struct{})
+		s.Send(pong(1))
+		s.Close(protocol.CloseGoingAway)
+		time.Sleep(protocol.SlowTimeout - 1) //nolint:forbidigo // the bubble's time
+		synctest.Wait()
+		if client.isAborted() {
+			t.Error("aborted before its second was over")
+		}
+		time.Sleep(1) //nolint:forbidigo // the bubble's time
+		synctest.Wait()
+		if !client.isAborted() {
+			t.Error("not aborted after a second")
+		}
+		b.sees(client)
+	})
+}
+
+func TestAfterOverNothingIsSent(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		client.stuck = make(chan struct{})
+		s.Send(pong(1), pong(2), pong(3))
+		synctest.Wait()
+		finish := b.request(s, func() { s.Send(pong(4)) })
+		b.hub.Deliver(formed(1, "m", 30, "p"))
+		s.Over()
+		b.hub.Leave(s)
+		finish()
+		b.hub.Deliver(formed(2, "n", 40, "p"))
+		s.Close(protocol.CloseReplaced)
+		close(client.stuck)
+		b.sees(client, "pong 1") // it was on its way
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.held) > 0 || len(s.outbox.frames) > 0 {
+			t.Errorf("%d events and %d frames are kept for nobody", len(s.held), len(s.outbox.frames))
+		}
+	})
+}
+
+func TestAFailedWriteEndsTheConnection(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		client.failure = errors.New("broken pipe")
+		for range 2 * outboxMaxFrames {
+			s.Send(pong(1))
+			synctest.Wait()
+		}
+		if !client.isAborted() || b.dropped != 0 {
+			t.Errorf("aborted: %v, counted as slow: %d; want it aborted and not counted", client.isAborted(), b.dropped)
+		}
+	})
+}
+
+func TestGoingAwayIsSpreadAndEndsWhenNobodyIsLeft(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		var clients []*fakeTransport
+		for i := range ident.Place(4) {
+			_, client := b.arrive(ident.Player("p"+i.String()), 10+i, lua.PlayerState{})
+			clients = append(clients, client)
+		}
+		leaver, leaverClient := b.arrive("leaver", 20, lua.PlayerState{})
+		start := time.Now()
+		time.AfterFunc(time.Second, func() {
+			leaver.Over()
+			b.hub.Leave(leaver)
+		})
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			b.hub.GoingAway(b.Context(), 10*time.Second)
+		}()
+		<-closed
+		if took := time.Since(start); took > 10*time.Second || took < 8*time.Second {
+			t.Errorf("took %v, want the turn of the last", took)
+		}
+		for _, c := range clients {
+			b.sees(c, "going_away", "close 1001")
+		}
+		b.sees(leaverClient, "going_away")
+	})
+}

@@ -1,0 +1,147 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/protocol"
+)
+
+func pong(n int64) protocol.Message { return &protocol.Pong{T: &n} }
+
+func TestRequestsRunInOrderAndAtMostSixteenWait(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		finish := b.request(s, func() { s.Send(pong(0)) })
+		var want []string
+		for i := range int64(protocol.MaxWaitingRequests) {
+			want = append(want, fmt.Sprintf("pong %d", i+1))
+			if !s.Submit(b.Context(), func(context.Context) { s.Send(pong(i + 1)) }) {
+				t.Errorf("request %d was refused", i+1)
+			}
+		}
+		if s.Submit(b.Context(), func(context.Context) { t.Error("a refused request was run") }) {
+			t.Error("a seventeenth request may wait")
+		}
+		finish()
+		b.sees(client, append([]string{"pong 0"}, want...)...)
+	})
+}
+
+func TestSixteenMayWaitFromTheFirstMomentOn(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		accepted := 0
+		for i := range int64(20) { // nothing else runs in between
+			if s.Submit(b.Context(), func(context.Context) { s.Send(pong(i)) }) {
+				accepted++
+			}
+		}
+		if want := 1 + protocol.MaxWaitingRequests; accepted < want {
+			t.Errorf("%d requests were taken, want %d: one in flight and the rest waiting", accepted, want)
+		}
+		if got := len(client.take()); got != accepted {
+			t.Errorf("%d requests were answered, %d taken", got, accepted)
+		}
+	})
+}
+
+func TestAReplyComesBeforeTheEventsThatFollowIt(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		finish := b.request(s, func() {
+			s.Saw(0, record(20, "", "duel.20"))
+			s.Send(&protocol.Joined{TicketID: "duel.20"})
+		})
+		b.hub.Deliver(formed(1, "m", 30, "p"))
+		b.sees(client)
+		finish()
+		b.sees(client, "joined duel.20", "match_complete m")
+	})
+}
+
+func TestEventsComeBetweenRequests(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		first := b.request(s, func() { s.Send(pong(1)) })
+		second := b.request(s, func() { s.Send(pong(2)) })
+		b.hub.Deliver(formed(1, "m", 30, "p"))
+		first()
+		b.sees(client, "pong 1", "match_complete m")
+		second()
+		b.sees(client, "pong 2")
+	})
+}
+
+func TestEventsWaitForTheArrival(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		client := newTransport()
+		s := b.hub.Connect(client)
+		b.hub.Enter(s, "p")
+		b.hub.Deliver(formed(1, "old", 5, "p"))
+		b.hub.Deliver(formed(2, "m", 30, "p"))
+		s.Submit(b.Context(), func(context.Context) { s.Send(pong(0)) })
+		b.sees(client, "pong 0")
+		finish := b.request(s, func() {
+			s.Arrived(0, lua.PlayerState{Player: "p", Generation: 10, AsOf: 20})
+			s.Send(&protocol.Welcome{PlayerID: "p"})
+		})
+		b.sees(client)
+		finish()
+		b.sees(client, "welcome", "match_complete m")
+	})
+}
+
+func TestAnArrivalThatFailedLeavesNothing(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		client := newTransport()
+		s := b.hub.Connect(client)
+		b.hub.Enter(s, "p")
+		b.hub.Deliver(formed(1, "m", 30, "p"))
+		b.hub.Apply([]lua.PlayerState{{Player: "p", AsOf: 40, Record: record(31, "m"), Match: match(30, "p")}})
+		b.hub.Leave(s)
+		b.hub.Enter(s, "q")
+		b.arrived(s, 50, lua.PlayerState{})
+		b.sees(client)
+		if got := b.hub.Count(); got != 1 {
+			t.Errorf("%d sessions, want 1", got)
+		}
+	})
+}
+
+func TestAnIdleSessionHasNoGoroutine(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		before := hubGoroutines()
+		for i := range 50 {
+			s, client := b.arrive("p", 10, lua.PlayerState{})
+			s.Submit(b.Context(), func(context.Context) { s.Send(pong(int64(i))) })
+			b.sees(client, fmt.Sprintf("pong %d", i))
+		}
+		b.hub.Beat(b.Context(), 2, 4, presenceTTL)
+		synctest.Wait()
+		if got := hubGoroutines(); got != before {
+			t.Errorf("%d goroutines of the hub's sessions, %d before they came", got, before)
+		}
+	})
+}
+
+// hubGoroutines counts those that this package started in the bubble of the test.
+func hubGoroutines() int {
+	buf := make([]byte, 4<<20)
+	all := string(buf[:runtime.Stack(buf, true)])
+	own, _, _ := strings.Cut(all, "\n\n")
+	_, bubble, _ := strings.Cut(own, "synctest bubble ")
+	bubble, _, _ = strings.Cut(bubble, "]")
+	count := 0
+	for g := range strings.SplitSeq(all, "\n\n") {
+		if strings.Contains(g, "synctest bubble "+bubble+"]") && strings.Contains(g, "created by github.com/musterhq/muster/hub.(*") {
+			count++
+		}
+	}
+	return count
+}

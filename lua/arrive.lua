@@ -1,0 +1,70 @@
+#!lua flags=allow-oom
+-- arrive: players are there, by a socket of this instance: a new session, or one whose lease lapsed.
+-- Guarantee:  a new session takes a generation above all others and takes over; one that arrives again
+--             does not get past a newer one. An away player's tickets are back at their places. Sent
+--             again: a new session takes one more generation, which only it can know.
+-- KEYS[1]     meta                  mm:{realm}:meta
+-- ARGV[1]     epoch      integer
+-- ARGV[2]     instance   id
+-- ARGV[3]     now_us     integer    0 = use redis TIME
+-- ARGV[4]     presence_ttl_ms  integer
+-- ARGV[5]     count      integer    players that follow
+-- ARGV[6..]   player id, generation (0 = a new session); for each
+-- Returns     {1, own part of what was told, now_ms, as-of place, then for each
+--             {1, generation, record, match, notes, ranks} | {-3} replaced}
+-- Touches     pl, pr:<player>, ip:<instance>, ins, aw, q:<world>:<n>, w, no:<player>, m, kp, pub, i:<instance>
+-- Cost        O(count); at most 100 a call
+-- @include prelude
+-- @include writes
+-- @include tell
+-- @include end_ticket
+-- @include worlds
+-- @include put_back
+-- @include describe
+local count = tonumber(ARGV[5])
+local players, generations, keys, replies = {}, {}, {}, {}
+local NOBODY = parse_presence(nil)
+for i = 1, count do
+  players[i], generations[i] = ARGV[4 + i * 2], ARGV[5 + i * 2]
+  keys[i] = prefix .. 'pr:' .. players[i]
+end
+preload(players)
+local presences = redis.call('MGET', unpack(keys))
+local here, seen = {}, {}
+
+for i, player in ipairs(players) do
+  local before = seen[player] or parse_presence(presences[i])
+  if generations[i] ~= '0' and is_older(generations[i], before) then
+    replies[i] = {CODE_REPLACED}
+    if before.instance ~= self then redis.call('SREM', prefix .. 'ip:' .. self, player) end
+  else
+    local generation = generations[i] ~= '0' and generations[i] or next_place()
+    if before.state == 'L' and before.generation ~= generation then
+      tell(before.instance, 'R ' .. player .. ' ' .. generation)
+    end
+    if before.instance ~= '' and before.instance ~= self then
+      redis.call('SREM', prefix .. 'ip:' .. before.instance, player)
+    end
+    local text = format_presence('L', self, generation)
+    redis.call('SET', keys[i], text, 'PX', presence_ttl_ms)
+    seen[player] = parse_presence(text)
+    here[#here + 1] = player
+    put_back(player, NOBODY) -- what ended is in the reply
+    replies[i] = {1, generation}
+  end
+end
+if #here > 0 then
+  redis.call('SADD', prefix .. 'ip:' .. self, unpack(here))
+  -- Without a lease it counts as silent, so that the sweep finds whom it holds should it end before it has one.
+  redis.call('ZADD', prefix .. 'ins', 'NX', int(now_ms), self)
+end
+flush()
+local as_of = int(last)
+for i, player in ipairs(players) do
+  if replies[i][1] == 1 then
+    for _, part in ipairs(describe(player)) do
+      table.insert(replies[i], part)
+    end
+  end
+end
+return finish({1, tell_all(), int(now_ms), as_of, unpack(replies)})

@@ -1,0 +1,76 @@
+package lua
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/musterhq/muster/internal/redistest"
+)
+
+// backend is a kind of Redis that all suites run on, with a server that they share.
+type backend struct {
+	name     string
+	url      func(testing.TB) string
+	embedded bool
+}
+
+var backends = []backend{
+	{name: "redis", url: func(t testing.TB) string { return redistest.Shared(t).URL() }},
+	{name: "embedded", url: sharedEmbedded, embedded: true},
+}
+
+// only is a backend on a server of the test's own.
+func only(server *redistest.Server) backend {
+	return backend{url: func(testing.TB) string { return server.URL() }}
+}
+
+// onBackends runs a test on each kind of Redis.
+func onBackends(t *testing.T, test func(t *testing.T, b backend)) {
+	t.Helper()
+	t.Parallel()
+	for _, b := range backends {
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, b)
+		})
+	}
+}
+
+// embeddedServer is the embedded Redis of the test binary.
+var embeddedServer struct {
+	once sync.Once
+	e    *embedded
+	err  error
+}
+
+// sharedEmbedded starts the embedded Redis once and loads the scripts into it, which takes it long.
+func sharedEmbedded(t testing.TB) string {
+	t.Helper()
+	embeddedServer.once.Do(func() {
+		if embeddedServer.e, embeddedServer.err = startEmbedded(); embeddedServer.err != nil {
+			return
+		}
+		s, err := Open(Options{URL: embeddedServer.e.url()})
+		if err != nil {
+			embeddedServer.err = err
+			return
+		}
+		defer func() { _ = s.Close() }()
+		if s.scripts, err = loadScripts(true); err == nil {
+			err = s.loadAll(context.Background())
+		}
+		embeddedServer.err = err
+	})
+	if embeddedServer.err != nil {
+		t.Fatal(embeddedServer.err)
+	}
+	return embeddedServer.e.url()
+}
+
+func stopEmbedded() error {
+	if embeddedServer.e != nil {
+		embeddedServer.e.stop()
+	}
+	return nil
+}

@@ -1,0 +1,27 @@
+-- prelude: refuses a call of another history before anything is written, gives out places, and
+-- notices that time has passed in which nobody spoke: then it is calm, and nothing may end by time.
+-- @include time
+-- @include history
+local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'ready_at', 'last', 'touched', 'calm_until')
+if meta[1] ~= epoch or meta[2] ~= history() then
+  return {CODE_LOST_HISTORY, meta[1] or ''}
+end
+local ready_at_ms, last, touched_ms, calm_until_ms = tonumber(meta[3]), tonumber(meta[4]), tonumber(meta[5]), tonumber(meta[6])
+if math.abs(now_ms - touched_ms) > 2000 then
+  calm_until_ms = now_ms + presence_ttl_ms
+end
+-- A bound further away than it can have been set was set before Redis' clock stepped back.
+local closed = ready_at_ms > now_ms and ready_at_ms <= now_ms + presence_ttl_ms
+local calm = calm_until_ms > now_ms and calm_until_ms <= now_ms + presence_ttl_ms
+
+-- next_place gives out the next of the realm's numbers.
+local function next_place()
+  last = math.max(last + 1, now_us)
+  return int(last)
+end
+
+-- finish writes what the prelude learned; every reply after the prelude passes through it.
+local function finish(reply)
+  redis.call('HSET', meta_key, 'last', int(last), 'touched', int(now_ms), 'calm_until', int(calm_until_ms))
+  return reply
+end

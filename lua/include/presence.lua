@@ -1,0 +1,38 @@
+-- presence: who is live by Redis' clock. pr:<player> is state|epoch|instance|generation with the state
+-- L (a socket), H (HTTP heartbeats) or A (away).
+local function parse_presence(text)
+  if not text then
+    return {state = '', epoch = '', instance = '', generation = '0'}
+  end
+  local state, seen_in, instance, generation = string.match(text, '^(%a)|(%d+)|([^|]*)|(%d+)$')
+  return {state = state, epoch = seen_in, instance = instance, generation = generation}
+end
+
+local function format_presence(state, instance, generation)
+  return state .. '|' .. epoch .. '|' .. instance .. '|' .. generation
+end
+
+-- The score of a good lease lies ahead, but not further than a lease is long: then it was written
+-- before Redis' clock stepped back.
+local LEASE_MS = 3000
+local leases = {}
+local function lease_is_good(instance)
+  if leases[instance] == nil then
+    local deadline_ms = tonumber(redis.call('ZSCORE', prefix .. 'ins', instance) or '0')
+    leases[instance] = deadline_ms > now_ms and deadline_ms <= now_ms + LEASE_MS
+  end
+  return leases[instance]
+end
+
+local function is_live(presence)
+  if presence.epoch ~= epoch then
+    return false
+  end
+  return presence.state == 'H' or (presence.state == 'L' and lease_is_good(presence.instance))
+end
+
+-- is_older tells whether a session's generation was taken over by the one that the presence names.
+-- HTTP calls have none ('').
+local function is_older(generation, presence)
+  return generation ~= '' and tonumber(generation) < tonumber(presence.generation)
+end

@@ -1,0 +1,7 @@
+-- read_prelude: the prelude of a script that writes nothing.
+-- @include time
+-- @include history
+local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'last', 'worlds')
+if meta[1] ~= epoch or meta[2] ~= history() then
+  return {CODE_LOST_HISTORY, meta[1] or ''}
+end

@@ -1,0 +1,40 @@
+-- record: a player's record as a table and as text: version|match|until|acked|tickets,
+-- a ticket as world=place,n,key,print,ended,leader. Numbers stay text: they are only compared.
+local function parse_record(text)
+  if not text then
+    return {version = '0', match = '', ends = '', acked = '', tickets = {}}
+  end
+  local version, match, ends, acked, rest = string.match(text, '^(%d+)|([^|]*)|([^|]*)|([^|]*)|(.*)$')
+  local tickets = {}
+  local shape = '([^=;]+)=(%d+),(%d+),([^,;]*),([^,;]*),([^,;]*),([^,;]*)'
+  for world, place, n, key, print, ended, leader in string.gmatch(rest, shape) do
+    tickets[#tickets + 1] = {world = world, place = place, n = n, key = key, print = print, ended = ended, leader = leader}
+  end
+  return {version = version, match = match, ends = ends, acked = acked, tickets = tickets}
+end
+
+local function format_record(record)
+  local tickets = {}
+  for i, t in ipairs(record.tickets) do
+    tickets[i] = t.world .. '=' .. t.place .. ',' .. t.n .. ',' .. t.key .. ',' .. t.print .. ',' .. t.ended .. ',' .. t.leader
+  end
+  return record.version .. '|' .. record.match .. '|' .. record.ends .. '|' .. record.acked .. '|' .. table.concat(tickets, ';')
+end
+
+-- ticket_in is the record's ticket in a world, one that waits or the last that ended.
+local function ticket_in(record, world)
+  for i, t in ipairs(record.tickets) do
+    if t.world == world then
+      return t, i
+    end
+  end
+end
+
+local function is_waiting(ticket)
+  return ticket.ended == ''
+end
+
+-- is_idle tells of a record that says nothing: it need not be kept.
+local function is_idle(record)
+  return record.match == '' and #record.tickets == 0
+end

@@ -1,0 +1,42 @@
+-- tell: what the instances that hold the players are told, one numbered publish an instance and call.
+-- The caller's own part comes back in its reply, numbered like the others, so that a lost reply is a
+-- gap like a lost publish.
+-- @include presence
+local told, told_matches = {}, {}
+
+local function tell(instance, line)
+  told[instance] = told[instance] or {}
+  table.insert(told[instance], line)
+end
+
+-- tell_player sends a player's new record, with the note that goes with it, to where its session is.
+local function tell_player(player, presence, notice)
+  if presence.state == 'L' then
+    local line = 'P ' .. player .. ' ' .. presence.generation .. ' ' .. format_record(load(player))
+    tell(presence.instance, notice and line .. ' ' .. notice or line)
+  end
+end
+
+-- tell_match sends a match once to each instance that is told of it.
+local function tell_match(instance, id, text)
+  local seen = instance .. ' ' .. id
+  if not told_matches[seen] then
+    told_matches[seen] = true
+    tell(instance, 'M ' .. id .. ' ' .. text)
+  end
+end
+
+-- tell_all publishes and returns the caller's own part, or ''.
+local function tell_all()
+  local own = ''
+  for instance, lines in pairs(told) do
+    local number = redis.call('HINCRBY', prefix .. 'pub', instance, 1)
+    local text = int(number) .. ' ' .. epoch .. '\n' .. table.concat(lines, '\n')
+    if instance == self then
+      own = text
+    else
+      redis.call('PUBLISH', prefix .. 'i:' .. instance, text)
+    end
+  end
+  return own
+end

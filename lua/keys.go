@@ -1,0 +1,12 @@
+package lua
+
+import "github.com/musterhq/muster/internal/ident"
+
+// All keys of a realm begin alike and share a hash tag, so that they live in one slot. Scripts build them
+// from the name of the meta key; Go needs only these.
+
+// keyMeta is the HASH of the epoch, and the first key of every script.
+func keyMeta(realm string) string { return "mm:{" + realm + "}:meta" }
+
+// channelOf is where an instance is told.
+func channelOf(realm string, i ident.Instance) string { return "mm:{" + realm + "}:i:" + string(i) }

@@ -1,0 +1,41 @@
+#!lua flags=allow-oom
+-- leave_match: a player leaves its open match and is free to queue again; the match ends with its last.
+-- Guarantee:  touches only a record that names this match. Sent again: no such match.
+-- KEYS[1]     meta                  mm:{realm}:meta
+-- ARGV[1]     epoch      integer
+-- ARGV[2]     instance   id
+-- ARGV[3]     now_us     integer    0 = use redis TIME
+-- ARGV[4]     presence_ttl_ms  integer
+-- ARGV[5]     player     id
+-- ARGV[6]     generation integer
+-- ARGV[7]     match      id
+-- Returns     {1, '', now_ms, record} | {-10} no such match | {-3} replaced
+-- Touches     pl, pr:<player>, m, mx, st, w, ws:<world>, kp
+-- Cost        O(players of the match)
+-- @include prelude
+-- @include writes
+-- @include presence
+-- @include match_record
+local player, generation, id = ARGV[5], ARGV[6], ARGV[7]
+local presence = parse_presence(redis.call('GET', prefix .. 'pr:' .. player))
+if is_older(generation, presence) then return finish({CODE_REPLACED}) end
+local record = load(player)
+if id == '' or record.match ~= id then return finish({CODE_NO_SUCH_MATCH}) end
+record.match, record.ends, record.acked = '', '', ''
+save(player)
+local text = redis.call('HGET', prefix .. 'm', id)
+local match = text and parse_match(text)
+flush()
+if match then
+  match.left[#match.left + 1] = player
+  match.version = record.version
+  if #match.left >= #match.players then
+    redis.call('HDEL', prefix .. 'm', id)
+    redis.call('ZREM', prefix .. 'mx', id)
+    count_open(match.world, -1)
+    redis.call('XADD', prefix .. 'st', 'MAXLEN', '~', '10000', '*', 'event', 'match_ended', 'match', id, 'reason', 'left')
+  else
+    redis.call('HSET', prefix .. 'm', id, format_match(match))
+  end
+end
+return finish({1, '', int(now_ms), format_record(record)})

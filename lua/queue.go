@@ -1,0 +1,301 @@
+package lua
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/musterhq/muster/internal/ident"
+)
+
+// WorldRules are what the scripts need to know of a world.
+type WorldRules struct {
+	Name ident.World
+	// Revision is the one under which the settings were declared; scripts refuse an older one.
+	Revision ident.Place
+	Size     int
+	// Pairs makes it a world of pairs, with Scan and RematchCooldown.
+	Pairs bool
+	// Scan is how many live tickets are looked at for one match.
+	Scan            int
+	RematchCooldown time.Duration
+	MatchHold       time.Duration
+	TicketTTL       time.Duration
+	Tick            time.Duration
+	// QueueLimit is the most waiting players; 0 is none.
+	QueueLimit int
+}
+
+// width is how far one call looks: enough for the matches of a call, and never far.
+func (w WorldRules) width() int {
+	return min(max(w.Scan, w.Size, maxPlayersPerCall), maxWindow)
+}
+
+// Join asks for a ticket.
+type Join struct {
+	Player ident.Player
+	// Generation is the session's; 0 for a request that is no session's (HTTP), whose player needs presence.
+	Generation ident.Place
+	// Key makes the join repeatable, Fingerprint tells whether a repeated one has the same content.
+	Key, Fingerprint string
+}
+
+// Joined is what became of a Join.
+type Joined struct {
+	// Place is the ticket's; Repeated says that an earlier join with the same key made it.
+	Place    ident.Place
+	Repeated bool
+	// Position and Size are as on entering: the place in the queue (0 if the ticket has ended since), and
+	// how many players could be matched.
+	Position, Size int
+	// Record is the player's record after it.
+	Record string
+	// Err is ErrReplaced, ErrGone, ErrTooManyWorlds, ErrQueueFull, ErrKeyReused, an *AlreadyQueuedError or an
+	// *InMatchError.
+	Err error
+}
+
+// JoinResult is what became of the joins of a call.
+type JoinResult struct {
+	Joined []Joined
+	// MeanWait is how long matches of the world took to form lately, and Known whether any did.
+	MeanWait MeanWait
+	// Now is Redis' time in Unix milliseconds.
+	Now int64
+}
+
+// Candidate is the id and the rooms of a match that a call may form.
+type Candidate struct {
+	Match ident.Match
+	Rooms []Room
+}
+
+// Formed is what a call formed.
+type Formed struct {
+	Matches, Players int
+	// Parked counts those found away (or gone) and taken out of the way.
+	Parked int
+	// WaitSum adds how long the longest-waiting player of each match had waited.
+	WaitSum time.Duration
+	// More says that another call at once may form more, looking behind After.
+	More  bool
+	After ident.Place
+	// OpensIn is how long matching is still closed in a new epoch; 0 if it is open.
+	OpensIn time.Duration
+}
+
+// JoinAndMatch puts tickets into a world (if there are joins) and forms matches (as many as there are
+// candidates), in one round trip. The error is one of the whole: ErrStaleRevision, ErrUnknownWorld,
+// ErrWorldClosed, ErrUnavailable. At most 100 joins and 25 candidates.
+func (s *Store) JoinAndMatch(ctx context.Context, w WorldRules, worldsPerPlayer int, joins []Join, after ident.Place, candidates []Candidate) (JoinResult, Formed, error) {
+	calls := []call{s.formCall(w, after, candidates)}
+	if len(joins) > 0 {
+		calls = []call{joinCall(w, worldsPerPlayer, joins), calls[0]}
+	}
+	replies, err := s.runAll(ctx, calls...)
+	if err != nil {
+		return JoinResult{}, Formed{}, err
+	}
+	var joined JoinResult
+	if len(joins) > 0 {
+		if err := replies[0].err(); err != nil {
+			return JoinResult{}, Formed{}, err
+		}
+		joined = parseJoined(w.Name, replies[0], len(joins))
+	}
+	last := replies[len(replies)-1]
+	// What was joined is joined; that nothing could be formed concerns the next call.
+	if err := last.err(); err != nil && len(joins) == 0 {
+		return JoinResult{}, Formed{}, err
+	}
+	return joined, parseFormed(last), nil
+}
+
+func joinCall(w WorldRules, worldsPerPlayer int, joins []Join) call {
+	args := []any{string(w.Name), w.Revision.String(), w.QueueLimit, worldsPerPlayer, len(joins)}
+	for _, j := range joins {
+		args = append(args, string(j.Player), optional(j.Generation), j.Key, j.Fingerprint)
+	}
+	return call{script: "add_to_queue", args: args}
+}
+
+func (s *Store) formCall(w WorldRules, after ident.Place, candidates []Candidate) call {
+	hold, drain := w.MatchHold.Milliseconds(), s.opts.Drain.Milliseconds()
+	var c call
+	if w.Pairs {
+		c = call{script: "find_opponent", args: []any{string(w.Name), w.Revision.String(), after.String(), w.width(),
+			hold, drain, w.Scan, w.RematchCooldown.Milliseconds(), len(candidates)}}
+	} else {
+		c = call{script: "extract_group", args: []any{string(w.Name), w.Revision.String(), w.Size, w.width(),
+			hold, drain, len(candidates)}}
+	}
+	for _, m := range candidates {
+		c.args = append(c.args, string(m.Match), roomsText(m.Rooms))
+	}
+	return c
+}
+
+func roomsText(rooms []Room) string {
+	var b strings.Builder
+	for i, r := range rooms {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		b.WriteString(r.Name + "=" + r.ID)
+	}
+	return b.String()
+}
+
+func parseJoined(world ident.World, r reply, n int) JoinResult {
+	result := JoinResult{Now: r.number(2), MeanWait: parseMeanWait(r.text(3)), Joined: make([]Joined, n)}
+	for i := range result.Joined {
+		l := r.list(4 + i)
+		j := &result.Joined[i]
+		switch l.status() {
+		case statusDone, statusRepeated:
+			j.Place, j.Repeated = l.place(1), l.status() == statusRepeated
+			j.Position, j.Size, j.Record = int(l.number(2)), int(l.number(3)), l.text(4)
+		case codeAlreadyQueued:
+			j.Err = &AlreadyQueuedError{Ticket: ident.TicketOf(world, l.place(1))}
+		case codeInMatch:
+			j.Err = &InMatchError{Match: ident.Match(l.text(1)), EndsAt: l.number(2), Overdue: l.number(2) <= result.Now}
+		default:
+			j.Err = errorOf(l.status())
+		}
+	}
+	return result
+}
+
+func parseFormed(r reply) Formed {
+	f := Formed{
+		More: r.number(3) == 1, Matches: int(r.number(4)), Players: int(r.number(5)), Parked: int(r.number(6)),
+		WaitSum: time.Duration(r.number(7)) * time.Millisecond, After: r.place(9),
+	}
+	if opensAt := r.number(8); opensAt > 0 {
+		f.OpensIn = time.Duration(opensAt-r.number(2))*time.Millisecond + time.Millisecond
+	}
+	return f
+}
+
+// Left is what became of a leave.
+type Left struct {
+	Worlds []ident.World
+	// Match is the match that was faster, if the player is in one.
+	Match ident.Match
+	// Record is the player's record after it.
+	Record string
+}
+
+// RemoveFromQueue takes a player out of worlds, out of all where none is named. ErrReplaced.
+func (s *Store) RemoveFromQueue(ctx context.Context, who Session, worlds ...ident.World) (Left, error) {
+	args := []any{string(who.Player), optional(who.Generation), len(worlds)}
+	for _, w := range worlds {
+		args = append(args, string(w))
+	}
+	r, err := s.run(ctx, "remove_from_queue", args...)
+	if err != nil {
+		return Left{}, err
+	}
+	left := Left{Record: r.text(3), Match: ident.Match(r.text(5)), Worlds: []ident.World{}}
+	for w := range items(r.text(4)) {
+		left.Worlds = append(left.Worlds, ident.World(w))
+	}
+	return left, nil
+}
+
+// optional is a generation as scripts want it: "" for a request that is no session's.
+func optional(g ident.Place) string {
+	if g == 0 {
+		return ""
+	}
+	return g.String()
+}
+
+// Queue is how a world's queue stands.
+type Queue struct {
+	// Size is how many players could be matched, OldestAt when the first of them joined (Unix milliseconds; 0
+	// where nobody waits).
+	Size     int
+	OldestAt int64
+	// Matches counts the matches formed, Open those that are open.
+	Matches, Open int64
+	MeanWait      MeanWait
+	// Head are the first players of the queue, Ranks the positions of those asked about (0 where not queued).
+	Head  []ident.Player
+	Ranks []int
+	// Now is Redis' time in Unix milliseconds.
+	Now int64
+}
+
+// Positions reads how a world's queue stands: its first players, at most head, and the positions of players.
+// At most 100 each.
+func (s *Store) Positions(ctx context.Context, world ident.World, head int, players []ident.Player) (Queue, error) {
+	args := []any{string(world), head, len(players)}
+	for _, p := range players {
+		args = append(args, string(p))
+	}
+	r, err := s.run(ctx, "positions", args...)
+	if err != nil {
+		return Queue{}, err
+	}
+	return parseQueue(r, players), nil
+}
+
+// Queues reads how the queues of worlds stand, in one round trip.
+func (s *Store) Queues(ctx context.Context, worlds []ident.World) ([]Queue, error) {
+	if len(worlds) == 0 {
+		return nil, nil
+	}
+	calls := make([]call, len(worlds))
+	for i, w := range worlds {
+		calls[i] = call{script: "positions", args: []any{string(w), 0, 0}}
+	}
+	replies, err := s.runAll(ctx, calls...)
+	if err != nil {
+		return nil, err
+	}
+	queues := make([]Queue, len(worlds))
+	for i, r := range replies {
+		queues[i] = parseQueue(r, nil)
+	}
+	return queues, nil
+}
+
+func parseQueue(r reply, players []ident.Player) Queue {
+	q := Queue{
+		Now: r.number(2), Size: int(r.number(3)), OldestAt: r.place(4).UnixMilli(), Matches: r.number(5), Open: r.number(6),
+		MeanWait: parseMeanWait(r.text(7)), Ranks: make([]int, len(players)),
+	}
+	for p := range items(r.text(8)) {
+		q.Head = append(q.Head, ident.Player(p))
+	}
+	for i := range players {
+		q.Ranks[i] = int(r.number(9+i)) + 1
+	}
+	return q
+}
+
+// MeanWait is how long matches of a world took to form: from the first of its players' joins, over the
+// matches of the ten minutes before At.
+type MeanWait struct {
+	Wait time.Duration
+	// At is when the last match was formed, in Unix milliseconds; 0 where none was.
+	At int64
+}
+
+// meanWaitLife is how long a mean says something.
+const meanWaitLife = 10 * time.Minute
+
+// Known tells whether matches were formed lately enough to say something.
+func (m MeanWait) Known(now int64) bool {
+	return m.At > 0 && now-m.At < meanWaitLife.Milliseconds()
+}
+
+func parseMeanWait(text string) MeanWait {
+	wait, at, ok := strings.Cut(text, ",")
+	if !ok {
+		return MeanWait{}
+	}
+	n := numbers{text: text}
+	return MeanWait{Wait: time.Duration(n.parse(wait)) * time.Millisecond, At: n.parse(at)}
+}

@@ -1,0 +1,187 @@
+package lua
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/musterhq/muster/internal/ident"
+)
+
+// Ticket is one of a player's tickets as its record has it.
+type Ticket struct {
+	World ident.World
+	Place ident.Place
+	// Size is how many players the ticket holds.
+	Size int
+	// Key and Fingerprint are the client's key for the join and what the join contained. A key that
+	// begins with `~` was made by the server.
+	Key, Fingerprint string
+	// EndedAt is when the ticket ended, in Unix milliseconds; 0 while it waits.
+	EndedAt int64
+	// Leader leads the ticket's party; empty for a single player.
+	Leader ident.Player
+}
+
+// ID is the ticket's id on the wire.
+func (t Ticket) ID() ident.Ticket { return ident.TicketOf(t.World, t.Place) }
+
+// Waiting tells whether the ticket still stands.
+func (t Ticket) Waiting() bool { return t.EndedAt == 0 }
+
+// Record is what Redis has of a player. The zero Record says that it is idle.
+type Record struct {
+	// Version is the place at which the record was last changed.
+	Version ident.Place
+	// Match is the player's open match, if any, which ends at MatchEndsAt (Unix milliseconds).
+	Match       ident.Match
+	MatchEndsAt int64
+	Acked       bool
+	Tickets     []Ticket
+}
+
+// Idle tells whether the record says nothing that has to be kept.
+func (r Record) Idle() bool { return r.Match == "" && len(r.Tickets) == 0 }
+
+// Waiting are the tickets that still stand.
+func (r Record) Waiting() []Ticket {
+	var waiting []Ticket
+	for _, t := range r.Tickets {
+		if t.Waiting() {
+			waiting = append(waiting, t)
+		}
+	}
+	return waiting
+}
+
+// ParseRecord reads a record's text; "" is the zero Record.
+func ParseRecord(text string) (Record, error) {
+	if text == "" {
+		return Record{}, nil
+	}
+	f := strings.SplitN(text, "|", 5)
+	if len(f) != 5 {
+		return Record{}, fmt.Errorf("record %q has %d fields, not 5", text, len(f))
+	}
+	n := numbers{text: text}
+	r := Record{Version: n.place(f[0]), Match: ident.Match(f[1]), MatchEndsAt: n.optional(f[2]), Acked: f[3] == "1"}
+	for part := range items(f[4]) {
+		world, rest, _ := strings.Cut(part, "=")
+		t := strings.Split(rest, ",")
+		if len(t) != 6 {
+			return Record{}, fmt.Errorf("ticket %q in record %q has %d fields, not 6", part, text, len(t))
+		}
+		r.Tickets = append(r.Tickets, Ticket{
+			World: ident.World(world), Place: n.place(t[0]), Size: int(n.optional(t[1])), Key: t[2], Fingerprint: t[3],
+			EndedAt: n.optional(t[4]), Leader: ident.Player(t[5]),
+		})
+	}
+	return r, n.err
+}
+
+// Match is a match as Redis has it.
+type Match struct {
+	ID    ident.Match
+	State string
+	// Version is the place of the last change, Created that of its formation, Epoch the one it was formed in.
+	Version, Created, Epoch ident.Place
+	World                   ident.World
+	// EndsAt is when it is over, in Unix milliseconds.
+	EndsAt  int64
+	Rooms   []Room
+	Players []ident.Player
+	// Left are those of Players who left it.
+	Left []ident.Player
+}
+
+// Room is where the members of a match go.
+type Room struct{ Name, ID string }
+
+// ParseMatch reads a match's text.
+func ParseMatch(id ident.Match, text string) (Match, error) {
+	f := strings.Split(text, "|")
+	if len(f) != 9 {
+		return Match{}, fmt.Errorf("match %s: %q has %d fields, not 9", id, text, len(f))
+	}
+	n := numbers{text: text}
+	m := Match{
+		ID: id, State: f[0], Version: n.place(f[1]), Epoch: n.place(f[2]), World: ident.World(f[3]),
+		Created: n.place(f[4]), EndsAt: n.optional(f[5]),
+	}
+	for part := range items(f[6]) {
+		name, uuid, _ := strings.Cut(part, "=")
+		m.Rooms = append(m.Rooms, Room{Name: name, ID: uuid})
+	}
+	for part := range items(f[7]) {
+		m.Players = append(m.Players, ident.Player(part))
+	}
+	for part := range items(f[8]) {
+		m.Left = append(m.Left, ident.Player(part))
+	}
+	return m, n.err
+}
+
+// Notice is an end that a player did not ask for: of a ticket (Kind dequeued) or of a match
+// (match_cancelled, match_ended).
+type Notice struct {
+	ID     string
+	Kind   string
+	World  ident.World
+	Ticket ident.Ticket
+	Match  ident.Match
+	Reason string
+	// At is when, in Unix milliseconds.
+	At int64
+}
+
+// ParseNotice reads a notice's text.
+func ParseNotice(text string) (Notice, error) {
+	f := strings.Split(text, "|")
+	if len(f) != 6 {
+		return Notice{}, fmt.Errorf("notice %q has %d fields, not 6", text, len(f))
+	}
+	num := numbers{text: text}
+	n := Notice{ID: f[0], Kind: f[1], World: ident.World(f[2]), Reason: f[4], At: num.optional(f[5])}
+	if n.Kind == "dequeued" {
+		n.Ticket = ident.Ticket(f[3])
+	} else {
+		n.Match = ident.Match(f[3])
+	}
+	return n, num.err
+}
+
+// items yields what `;` separates; nothing for "".
+func items(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for text != "" {
+			var item string
+			item, text, _ = strings.Cut(text, ";")
+			if !yield(item) {
+				return
+			}
+		}
+	}
+}
+
+// numbers reads a text's numbers and remembers the first that is none.
+type numbers struct {
+	text string
+	err  error
+}
+
+func (n *numbers) place(s string) ident.Place { return ident.Place(n.parse(s)) }
+
+func (n *numbers) optional(s string) int64 {
+	if s == "" {
+		return 0
+	}
+	return n.parse(s)
+}
+
+func (n *numbers) parse(s string) int64 {
+	v, err := strconv.ParseInt(s, 10, 64)
+	if err != nil && n.err == nil {
+		n.err = fmt.Errorf("number in %q: %w", n.text, err)
+	}
+	return v
+}

@@ -1,0 +1,287 @@
+package lua
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/musterhq/muster/internal/ident"
+)
+
+// Options say where the state is and whose calls these are.
+type Options struct {
+	// URL is redis://, rediss:// or unix://, with several hosts for Sentinel (?master=name) and
+	// Cluster; empty is an embedded Redis that lives and dies with the Store.
+	URL      string
+	Realm    string
+	Instance ident.Instance
+	// PresenceTTL is how long a sign of life counts, Drain how much longer the players of a silent
+	// instance may stay away, Recovery how long matching waits for assertions in a new epoch.
+	PresenceTTL, Drain, Recovery time.Duration
+	// Observe, if set, is told of every script call.
+	Observe func(script string, took time.Duration, err error)
+}
+
+// callTimeout bounds a call. A client is promised an answer within 3 s while Redis is out of reach, and
+// may have waited for the call before its own.
+const callTimeout = 1200 * time.Millisecond
+
+// Store is one instance's access to a realm.
+type Store struct {
+	rdb      redis.UniversalClient
+	embedded *embedded
+	scripts  map[string]*script
+	opts     Options
+	keys     []string
+	epoch    atomic.Int64
+	// nowMicros steers Redis' clock in tests; 0 is Redis' own.
+	nowMicros atomic.Int64
+
+	onLostHistory func(context.Context) error
+	onTold        func(Told)
+}
+
+// Open builds the client and assembles the scripts. It does not wait for Redis; see Prepare.
+func Open(opts Options) (*Store, error) {
+	s := &Store{opts: opts, keys: []string{keyMeta(opts.Realm)}}
+	s.onLostHistory = func(context.Context) error { return ErrLostHistory }
+	s.onTold = func(Told) {}
+	var err error
+	if s.scripts, err = loadScripts(opts.URL == ""); err != nil {
+		return nil, err
+	}
+	url := opts.URL
+	if url == "" {
+		if s.embedded, err = startEmbedded(); err != nil {
+			return nil, err
+		}
+		url = s.embedded.url()
+	}
+	if s.rdb, err = newClient(url); err != nil {
+		return nil, fmt.Errorf("redis.url: %w", err)
+	}
+	return s, nil
+}
+
+// OnLostHistory sets what is done when a call meets another history than its own: it returns nil once
+// the Store has the current epoch and this instance has asserted.
+func (s *Store) OnLostHistory(recover func(context.Context) error) { s.onLostHistory = recover }
+
+// OnTold sets who is given what a call tells this instance's own sessions. It must not block.
+func (s *Store) OnTold(deliver func(Told)) { s.onTold = deliver }
+
+// Instance is whose calls these are.
+func (s *Store) Instance() ident.Instance { return s.opts.Instance }
+
+// Embedded tells whether the state lives in this process only.
+func (s *Store) Embedded() bool { return s.embedded != nil }
+
+// Epoch is the epoch that calls name; 0 before the first.
+func (s *Store) Epoch() ident.Place { return ident.Place(s.epoch.Load()) }
+
+// SetEpoch makes calls name an epoch; whoever sets it has asserted in it.
+func (s *Store) SetEpoch(e ident.Place) { s.epoch.Store(int64(e)) }
+
+// Close ends the connections, and an embedded Redis.
+func (s *Store) Close() error {
+	err := s.rdb.Close()
+	if s.embedded != nil {
+		s.embedded.stop()
+	}
+	return err
+}
+
+// call is one script call: the script's name and its arguments behind the four that all have.
+type call struct {
+	script string
+	args   []any
+	// epoch overrides the Store's, for what opens a new one and asserts in it.
+	epoch ident.Place
+}
+
+// run calls one script. The status is 0 or positive; the error is of errors.go otherwise.
+func (s *Store) run(ctx context.Context, name string, args ...any) (reply, error) {
+	replies, err := s.runAll(ctx, call{script: name, args: args})
+	if err != nil {
+		return nil, err
+	}
+	return replies[0], replies[0].err()
+}
+
+// runAll sends calls as one pipeline. The error is one of the whole; what a script refused is its reply's.
+func (s *Store) runAll(ctx context.Context, calls ...call) ([]reply, error) {
+	replies, err := s.attempt(ctx, calls)
+	if errors.Is(err, ErrLostHistory) {
+		if err := s.onLostHistory(ctx); err != nil {
+			return nil, err
+		}
+		replies, err = s.attempt(ctx, calls)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range replies {
+		s.deliver(r)
+	}
+	return replies, nil
+}
+
+// attempt sends calls once; scripts that Redis does not know are loaded, which changes nothing, and the
+// calls sent again.
+func (s *Store) attempt(ctx context.Context, calls []call) ([]reply, error) {
+	replies, err := s.send(ctx, calls)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		if err := s.loadAll(ctx); err != nil {
+			return nil, s.unavailable("load scripts", err)
+		}
+		replies, err = s.send(ctx, calls)
+	}
+	if err != nil {
+		return nil, s.unavailable(calls[0].script, err)
+	}
+	for _, r := range replies {
+		if r.status() == codeLostHistory {
+			return nil, ErrLostHistory
+		}
+	}
+	return replies, nil
+}
+
+func (s *Store) send(ctx context.Context, calls []call) ([]reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	start := time.Now()
+	pipe := s.rdb.Pipeline()
+	cmds := make([]*redis.Cmd, len(calls))
+	for i, c := range calls {
+		epoch := c.epoch
+		if epoch == 0 {
+			epoch = s.Epoch()
+		}
+		args := append([]any{epoch.String(), string(s.opts.Instance), s.nowMicros.Load(), s.opts.PresenceTTL.Milliseconds()}, c.args...)
+		cmds[i] = pipe.EvalSha(ctx, s.scripts[c.script].sha, s.keys, args...)
+	}
+	_, err := pipe.Exec(ctx)
+	replies := make([]reply, len(calls))
+	for i, c := range calls {
+		if s.opts.Observe != nil {
+			s.opts.Observe(c.script, time.Since(start), cmds[i].Err())
+		}
+		if err == nil {
+			replies[i], err = parseReply(cmds[i].Val())
+		}
+	}
+	return replies, err
+}
+
+// deliver hands over what a call told this instance's own sessions.
+func (s *Store) deliver(r reply) {
+	if r.status() == statusDone && r.text(1) != "" {
+		told, err := parseTold(r.text(1))
+		if err == nil {
+			s.onTold(told)
+		}
+	}
+}
+
+func (s *Store) loadAll(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	pipe := s.rdb.Pipeline()
+	if _, cluster := s.rdb.(*redis.ClusterClient); cluster {
+		for _, sc := range s.scripts {
+			if err := s.rdb.ScriptLoad(ctx, sc.text).Err(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, sc := range s.scripts {
+		pipe.ScriptLoad(ctx, sc.text)
+	}
+	_, err := pipe.Exec(ctx)
+	return err
+}
+
+// refusals are the errors of a Redis that cannot serve now; anything else that it answers is a fault of ours.
+var refusals = []string{"NOSCRIPT", "LOADING", "READONLY", "OOM", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "MISCONF",
+	"NOREPLICAS", "TRYAGAIN", "MOVED", "ASK", "NOAUTH", "WRONGPASS", "NOPERM", "ERR max number of clients"}
+
+// unavailable names the script, and says ErrUnavailable where that is what the error comes to.
+func (s *Store) unavailable(name string, err error) error {
+	var answered redis.Error
+	if errors.As(err, &answered) && !errors.Is(err, redis.Nil) {
+		for _, prefix := range refusals {
+			if strings.HasPrefix(answered.Error(), prefix) {
+				return fmt.Errorf("script %s: %w: %w", name, ErrUnavailable, err)
+			}
+		}
+		return fmt.Errorf("script %s: %w", name, err)
+	}
+	return fmt.Errorf("script %s: %w: %w", name, ErrUnavailable, err)
+}
+
+// reply is a script's reply: a status, the own part of what was told, Redis' time, and what else it says.
+type reply []any
+
+func parseReply(v any) (reply, error) {
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 {
+		return nil, fmt.Errorf("script reply %v is no list", v)
+	}
+	if _, ok := list[0].(int64); !ok {
+		return nil, fmt.Errorf("script reply %v has no status", v)
+	}
+	return list, nil
+}
+
+func (r reply) status() int64 { return r[0].(int64) } //nolint:errcheck,forcetypeassert // parseReply has looked
+
+func (r reply) err() error { return errorOf(r.status()) }
+
+// text is the i-th element as text; "" where there is none.
+func (r reply) text(i int) string {
+	if i >= len(r) {
+		return ""
+	}
+	switch v := r[i].(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	default:
+		return ""
+	}
+}
+
+// number is the i-th element as a number; 0 where there is none.
+func (r reply) number(i int) int64 {
+	if i < len(r) {
+		if n, ok := r[i].(int64); ok {
+			return n
+		}
+	}
+	n, err := strconv.ParseInt(r.text(i), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (r reply) place(i int) ident.Place { return ident.Place(r.number(i)) }
+
+// list is the i-th element as a reply of its own; one without a status is empty.
+func (r reply) list(i int) reply {
+	if i < len(r) {
+		if l, err := parseReply(r[i]); err == nil {
+			return l
+		}
+	}
+	return reply{int64(statusNothingToDo)}
+}

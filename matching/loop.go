@@ -1,0 +1,144 @@
+package matching
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/musterhq/muster/internal/groupcommit"
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+)
+
+const (
+	// joinsMax is the most joins of one call: it bounds how long a script holds Redis.
+	joinsMax = 100
+	// answerWithin is how long after the first join's arrival a call may end. A client is promised an answer
+	// within 3 s.
+	answerWithin = 2500 * time.Millisecond
+)
+
+// loop serves one world.
+type loop struct {
+	name      ident.World
+	opts      *Options
+	world     atomic.Pointer[World]
+	committer *groupcommit.Committer[request, JoinResult]
+	// removed says that the world is not served any more.
+	removed atomic.Bool
+	// poked says that something may have changed anywhere in the queue since the last call.
+	poked atomic.Bool
+
+	// What follows is the committer's goroutine's own.
+
+	// more says that the last call left something to do.
+	more bool
+	// after is the place behind which the next call looks. It is 0 but where the head of the queue holds
+	// nobody who may meet; then calls walk on behind it.
+	after ident.Place
+	// restart says that something changed behind the walk's back: it has to be walked again.
+	restart  bool
+	opening  *time.Timer // pokes when matching opens in a new epoch; nil before it was needed
+	failures failures
+}
+
+// request is a join that waits for its call.
+type request struct {
+	join    lua.Join
+	arrived time.Time
+}
+
+func newLoop(opts *Options, w World) *loop {
+	l := &loop{name: w.Name, opts: opts}
+	l.failures.log = opts.Logger.With().Str("world", string(w.Name)).Str("script", "join_and_match").Logger()
+	l.world.Store(&w)
+	l.committer = groupcommit.New(groupcommit.Options{Max: joinsMax}, l.commit)
+	return l
+}
+
+func (l *loop) poke() {
+	l.poked.Store(true)
+	l.committer.Poke()
+}
+
+// stop waits for the call in flight.
+func (l *loop) stop() {
+	l.committer.Stop()
+	if l.opening != nil {
+		l.opening.Stop()
+	}
+}
+
+// commit has a batch of joins queued, and matches formed; see groupcommit.Commit.
+func (l *loop) commit(ctx context.Context, batch []request) (results []JoinResult, again bool, err error) {
+	first := time.Now()
+	joins := make([]lua.Join, len(batch))
+	for i, r := range batch {
+		joins[i] = r.join
+	}
+	if len(batch) > 0 {
+		first = batch[0].arrived
+	}
+	ctx, cancel := context.WithDeadline(ctx, first.Add(answerWithin))
+	defer cancel()
+	if results, err = l.call(ctx, joins); err != nil {
+		l.more, l.after, l.restart = false, 0, false // the tick goes on, when the store is back
+		if len(batch) == 0 {
+			l.note(err)
+		}
+		return nil, false, err
+	}
+	l.failures.note(nil)
+	l.joinAfterOverdue(ctx, joins, results)
+	for _, r := range results {
+		if r.Err == nil && !r.Repeated {
+			l.opts.Observer.Joined(l.name)
+		}
+	}
+	return results, l.more, nil
+}
+
+// note logs an error that no join is told of. That the store is away is said once, by the sweeper, and a
+// world that is closed elsewhere is none of ours.
+func (l *loop) note(err error) {
+	for _, expected := range []error{lua.ErrUnavailable, lua.ErrLostHistory, lua.ErrWorldClosed, lua.ErrUnknownWorld} {
+		if errors.Is(err, expected) {
+			return
+		}
+	}
+	l.failures.note(err)
+}
+
+// joinAfterOverdue ends the matches that kept players from joining though their time has passed, and has
+// those players join once more. What cannot be done leaves them in their match.
+func (l *loop) joinAfterOverdue(ctx context.Context, joins []lua.Join, results []JoinResult) {
+	ended := map[ident.Match]bool{}
+	var again []lua.Join
+	var at []int // of again, in joins and results
+	for i, r := range results {
+		var in *lua.InMatchError
+		if !errors.As(r.Err, &in) || !in.Overdue {
+			continue
+		}
+		if !ended[in.Match] {
+			err := l.opts.Store.EndMatch(ctx, in.Match, lua.Expired)
+			ended[in.Match] = err == nil || errors.Is(err, lua.ErrNoSuchMatch) // somebody was faster
+		}
+		if ended[in.Match] {
+			again, at = append(again, joins[i]), append(at, i)
+		}
+	}
+	if len(again) == 0 {
+		return
+	}
+	rejoined, err := l.call(ctx, again)
+	for i, result := range rejoined {
+		results[at[i]] = result
+	}
+	if err != nil {
+		for _, i := range at {
+			results[i] = JoinResult{Joined: lua.Joined{Err: err}}
+		}
+	}
+}

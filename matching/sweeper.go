@@ -1,0 +1,56 @@
+package matching
+
+import (
+	"context"
+	"time"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+)
+
+// DefaultSweepInterval is how often what time changes is looked at; a deadline is kept to that.
+const DefaultSweepInterval = 500 * time.Millisecond
+
+// sweeper does what time changes, at intervals, unless another instance was faster.
+type sweeper struct {
+	store    Store
+	interval time.Duration
+	rules    func() []lua.WorldRules
+	poke     func(...ident.World)
+	swept    func(lua.Swept)
+	failures failures
+}
+
+func (s *sweeper) run(ctx context.Context) {
+	ticker := time.NewTicker(s.interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.sweep(ctx)
+		}
+	}
+}
+
+// sweep goes on until there is no more to do. A sweep that is cut off is no harm: the next goes on.
+func (s *sweeper) sweep(ctx context.Context) {
+	// The ticker's jitter must not make every other sweep come too early.
+	interval := s.interval * 9 / 10
+	for more := true; more && ctx.Err() == nil; {
+		swept, err := s.store.Sweep(ctx, interval, s.rules())
+		if ctx.Err() != nil {
+			return
+		}
+		s.failures.note(err)
+		if err != nil {
+			return
+		}
+		if swept.Done {
+			s.swept(swept)
+		}
+		s.poke(swept.Due...)
+		more = swept.More
+	}
+}

@@ -1,0 +1,130 @@
+package presence
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+)
+
+// arrival is one Arrive. Whoever waits for it may give up while its commit is in flight. Then nobody has the
+// session that comes of it, and its player would be live without a connection.
+type arrival struct {
+	session lua.Session
+
+	mu sync.Mutex
+	// guarded by mu
+	state     lua.PlayerState
+	settled   bool // state is there
+	abandoned bool // nobody waits for it any more
+}
+
+// settle takes the state in; false means that nobody waits for it.
+func (a *arrival) settle(st lua.PlayerState) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.state, a.settled = st, true
+	return !a.abandoned
+}
+
+// abandon gives the arrival up, unless its state is there.
+func (a *arrival) abandon() (st lua.PlayerState, settled bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.abandoned = !a.settled
+	return a.state, a.settled
+}
+
+// Arrive makes a player live here: with generation 0 as a new session, which takes over. It returns what
+// Redis has of the player; the worlds it waits in are poked. Besides the errors of lua.Store.Arrive there are
+// those of groupcommit's Do. A player whose arrival succeeds after ctx ended departs again.
+func (k *Keeper) Arrive(ctx context.Context, session lua.Session) (lua.PlayerState, error) {
+	a := &arrival{session: session}
+	st, err := k.arrivals.Do(ctx, a)
+	if err != nil && ctx.Err() != nil {
+		if late, settled := a.abandon(); settled {
+			st, err = late, nil
+		}
+	}
+	if err == nil {
+		err = st.Err
+	}
+	return st, err
+}
+
+func (k *Keeper) commitArrivals(ctx context.Context, batch []*arrival) ([]lua.PlayerState, bool, error) {
+	if len(batch) == 0 {
+		return nil, false, nil
+	}
+	sessions := make([]lua.Session, len(batch))
+	for i, a := range batch {
+		sessions[i] = a.session
+	}
+	states, err := k.opts.Store.Arrive(ctx, sessions)
+	if err != nil {
+		return nil, false, err
+	}
+	for i, a := range batch {
+		if !a.settle(states[i]) && states[i].Err == nil {
+			k.departMissing([]lua.Session{{Player: a.session.Player, Generation: states[i].Generation}})
+		}
+	}
+	k.poke(states)
+	return states, false, nil
+}
+
+// rearrive has sessions arrive again, with the generations they have.
+func (k *Keeper) rearrive(ctx context.Context, sessions []lua.Session) error {
+	for batch := range slices.Chunk(k.connected(sessions), arriveBatch) {
+		states, err := k.opts.Store.Arrive(ctx, batch)
+		if err != nil {
+			return err
+		}
+		for i, st := range states {
+			if errors.Is(st.Err, lua.ErrReplaced) {
+				k.replaced(batch[i])
+			}
+		}
+		k.opts.Sessions.Apply(states)
+		k.departMissing(batch)
+		k.poke(states)
+	}
+	return nil
+}
+
+// connected are those of sessions whose connections are there.
+func (k *Keeper) connected(sessions []lua.Session) []lua.Session {
+	return slices.DeleteFunc(slices.Clone(sessions), func(s lua.Session) bool { return !k.opts.Sessions.Has(s) })
+}
+
+// replaced ends a session that a newer one took over.
+func (k *Keeper) replaced(session lua.Session) {
+	k.opts.Sessions.Replaced(lua.Session{Player: session.Player, Generation: session.Generation + 1})
+}
+
+// departMissing departs those whose connections ended while they were made live.
+func (k *Keeper) departMissing(sessions []lua.Session) {
+	for _, session := range sessions {
+		if !k.opts.Sessions.Has(session) {
+			k.Depart(session, k.opts.Grace)
+		}
+	}
+}
+
+// poke has matches tried in the worlds in which arrivals made a ticket matchable.
+func (k *Keeper) poke(states []lua.PlayerState) {
+	var worlds []ident.World
+	for _, st := range states {
+		for w := range st.Ranks {
+			if !slices.Contains(worlds, w) {
+				worlds = append(worlds, w)
+			}
+		}
+	}
+	if len(worlds) > 0 { // none would be all
+		k.opts.Worlds.Poke(worlds...)
+	}
+}

@@ -1,0 +1,126 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/coder/websocket"
+
+	"github.com/musterhq/muster/protocol"
+)
+
+// connBuffer is the size of a connection's buffers, one to read and one to write, in bytes. A usual message
+// fits; for a larger one there are more system calls. The 4 KiB that net/http leaves behind would be half
+// of what an idle connection costs.
+const connBuffer = 512
+
+// accept makes a request a WebSocket whose frames are at most maxBytes long. The caller has checked the origin.
+// After an error the request is answered, with a problem.
+func accept(w http.ResponseWriter, r *http.Request, maxBytes int) (*transport, error) {
+	if offered := subprotocols(r.Header); !speaksOurs(offered) {
+		err := protocol.Errorf(protocol.CodeBadMessage, "none of the subprotocols offered is served; offer %s", protocol.Subprotocol)
+		writeProblemAs(w, http.StatusBadRequest, err)
+		return nil, err
+	}
+	t := &transport{maxBytes: int64(maxBytes)}
+	u := &upgrader{ResponseWriter: w}
+	conn, err := websocket.Accept(u, r, &websocket.AcceptOptions{
+		Subprotocols:       []string{protocol.Subprotocol},
+		InsecureSkipVerify: true, // the caller has checked the origin
+		CompressionMode:    websocket.CompressionDisabled,
+		OnPingReceived: func(context.Context, []byte) bool {
+			t.signOfLife()
+			return true
+		},
+		OnPongReceived: func(context.Context, []byte) { t.signOfLife() },
+	})
+	if err != nil {
+		u.answerRefusal()
+		return nil, fmt.Errorf("accept: %w", err)
+	}
+	conn.SetReadLimit(-1) // transport.Read has its own, with a reason that names no number off by one
+	t.conn, t.raw = conn, u.raw
+	return t, nil
+}
+
+// subprotocols are those that a client offers.
+func subprotocols(h http.Header) []string {
+	var offered []string
+	for _, line := range h.Values("Sec-WebSocket-Protocol") {
+		for name := range strings.SplitSeq(line, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				offered = append(offered, name)
+			}
+		}
+	}
+	return offered
+}
+
+// speaksOurs tells whether ours is offered, or none at all.
+func speaksOurs(offered []string) bool {
+	for _, name := range offered {
+		if strings.EqualFold(name, protocol.Subprotocol) {
+			return true
+		}
+	}
+	return len(offered) == 0
+}
+
+// upgrader stands between the library and the response: it keeps the connection and makes its buffers small,
+// and holds back a refusal, which the library would write as plain text.
+type upgrader struct {
+	http.ResponseWriter
+	raw      net.Conn
+	switched bool // the client was told that the upgrade is granted
+	refused  int  // the status of a refusal
+	reason   bytes.Buffer
+}
+
+// WriteHeader lets the switch of protocols pass and holds back everything else.
+func (u *upgrader) WriteHeader(status int) {
+	if status == http.StatusSwitchingProtocols {
+		u.switched = true
+		u.ResponseWriter.WriteHeader(status)
+		return
+	}
+	u.refused = status
+}
+
+// answerRefusal writes as a problem what was held back. After the switch there is nobody who would read it.
+func (u *upgrader) answerRefusal() {
+	if !u.switched {
+		writeProblemAs(u.ResponseWriter, u.refused,
+			protocol.Errorf(protocol.CodeBadMessage, "%s", strings.TrimSpace(u.reason.String())))
+	}
+}
+
+// WriteHeaderNow is what gin has; the library calls it before it takes over the connection.
+func (u *upgrader) WriteHeaderNow() {
+	if w, ok := u.ResponseWriter.(interface{ WriteHeaderNow() }); ok {
+		w.WriteHeaderNow()
+	}
+}
+
+// Write holds back the words of a refusal.
+func (u *upgrader) Write(text []byte) (int, error) { return u.reason.Write(text) }
+
+// Hijack takes over the connection. What the client sent right behind its request is in the new buffer.
+func (u *upgrader) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(u.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	u.raw = conn
+	ahead, _ := rw.Peek(rw.Reader.Buffered()) // what is buffered can be peeked at
+	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(ahead), conn), max(connBuffer, len(ahead)))
+	if _, err := r.Peek(len(ahead)); err != nil {
+		return nil, nil, fmt.Errorf("bytes sent ahead: %w", err)
+	}
+	return conn, bufio.NewReadWriter(r, bufio.NewWriterSize(conn, connBuffer)), nil
+}
