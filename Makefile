@@ -9,7 +9,7 @@ ARGS     ?=
 BENCH    ?= .
 COUNT    ?= 1
 FUZZTIME ?= 20s
-SOAK     ?= 30m
+SOAK     ?= 10m
 OUT      ?= bin/image/muster
 
 .DEFAULT_GOAL := help

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 
 	"github.com/musterhq/muster/lua"
@@ -26,6 +27,8 @@ var wireCodes = []struct {
 	{lua.ErrUnavailable, protocol.CodeUnavailable},
 	{lua.ErrLostHistory, protocol.CodeUnavailable},
 	{lua.ErrStaleRevision, protocol.CodeUnavailable},
+	{context.DeadlineExceeded, protocol.CodeUnavailable},
+	{context.Canceled, protocol.CodeUnavailable},
 	{matching.ErrOverloaded, protocol.CodeUnavailable},
 	{matching.ErrStopped, protocol.CodeDraining},
 }
@@ -68,5 +71,6 @@ func retryable(e *protocol.Error) *protocol.Error {
 
 // isUnknown tells of an error after which nobody knows whether the request took effect.
 func isUnknown(err error) bool {
-	return errors.Is(err, lua.ErrUnavailable) || errors.Is(err, lua.ErrLostHistory)
+	return errors.Is(err, lua.ErrUnavailable) || errors.Is(err, lua.ErrLostHistory) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

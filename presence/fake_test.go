@@ -1,0 +1,310 @@
+package presence
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+)
+
+const (
+	testHeartbeat = 10 * time.Second
+	testTTL       = 25 * time.Second
+	testGrace     = 30 * time.Second
+)
+
+// journal is what happened, in order.
+type journal struct {
+	mu sync.Mutex
+	// guarded by mu
+	entries []string
+}
+
+func (j *journal) add(format string, args ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.entries = append(j.entries, fmt.Sprintf(format, args...))
+}
+
+// of are the entries that begin with one of the words.
+func (j *journal) of(words ...string) []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var list []string
+	for _, e := range j.entries {
+		word, _, _ := strings.Cut(e, " ")
+		if slices.Contains(words, word) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func (j *journal) count(words ...string) int { return len(j.of(words...)) }
+
+// names are the players of sessions.
+func names(sessions []lua.Session) string {
+	var list []string
+	for _, s := range sessions {
+		list = append(list, string(s.Player))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ",")
+}
+
+// fakeSessions is what a hub is to a Keeper.
+type fakeSessions struct {
+	*journal
+
+	mu sync.Mutex
+	// guarded by mu
+	here   map[lua.Session]lua.Assertion
+	behind bool
+}
+
+func newSessions(j *journal) *fakeSessions {
+	return &fakeSessions{journal: j, here: map[lua.Session]lua.Assertion{}}
+}
+
+func (f *fakeSessions) enter(st lua.PlayerState) lua.Session {
+	session := lua.Session{Player: st.Player, Generation: st.Generation}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.here[session] = lua.Assertion{Session: session, AsOf: st.AsOf, Record: st.Record, Match: st.Match}
+	return session
+}
+
+func (f *fakeSessions) leave(session lua.Session) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.here, session)
+}
+
+func (f *fakeSessions) setBehind(behind bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.behind = behind
+}
+
+// Beat has everybody heard, a part at a time.
+func (f *fakeSessions) Beat(_ context.Context, slot, slots int, _ time.Duration) []lua.Session {
+	f.add("beat %d/%d", slot, slots)
+	return slices.DeleteFunc(f.Sessions(), func(s lua.Session) bool { return int(s.Generation)%slots != slot })
+}
+
+func (f *fakeSessions) Sessions() []lua.Session {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Collect(maps.Keys(f.here))
+}
+
+func (f *fakeSessions) Assertions() []lua.Assertion {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Collect(maps.Values(f.here))
+}
+
+func (f *fakeSessions) Has(session lua.Session) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, ok := f.here[session]
+	return ok
+}
+
+func (f *fakeSessions) Apply(states []lua.PlayerState) {
+	for _, st := range states {
+		if st.Err == nil {
+			f.add("apply %s", st.Player)
+		}
+	}
+}
+
+// Replaced ends those that are older, as a hub does.
+func (f *fakeSessions) Replaced(newer lua.Session) {
+	for _, s := range f.Sessions() {
+		if s.Player == newer.Player && s.Generation < newer.Generation {
+			f.add("replaced %s", s.Player)
+			f.leave(s)
+		}
+	}
+}
+
+func (f *fakeSessions) Doubt(sessions []lua.Session) {
+	if len(sessions) > 0 {
+		f.add("doubt %s", names(sessions))
+	}
+}
+
+func (f *fakeSessions) Heal(context.Context) error { f.add("heal"); return nil }
+
+func (f *fakeSessions) LookAgain(_ context.Context, published int64) error {
+	f.add("look %d", published)
+	f.setBehind(false)
+	return nil
+}
+
+func (f *fakeSessions) Behind(int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.behind
+}
+
+func (f *fakeSessions) RestartNumbers(_ ident.Place, published int64) { f.add("restart %d", published) }
+
+func (f *fakeSessions) BeginEpoch(ident.Place) { f.add("begin") }
+
+// fakeWorlds notes who is poked, and declares in a store if it has one.
+type fakeWorlds struct {
+	*journal
+	declare func(ctx context.Context, epoch ident.Place) error
+}
+
+func (f *fakeWorlds) Declare(ctx context.Context, epoch ident.Place) error {
+	f.add("declare")
+	if f.declare == nil {
+		return nil
+	}
+	return f.declare(ctx, epoch)
+}
+
+func (f *fakeWorlds) Adopt(context.Context, ident.Place) error { return nil }
+
+func (f *fakeWorlds) Poke(worlds ...ident.World) { f.add("poke %v", worlds) }
+
+// fakeStore is a Redis that does as a test says; without a word it takes everything.
+type fakeStore struct {
+	*journal
+
+	mu sync.Mutex
+	// guarded by mu
+	epoch  ident.Place
+	last   ident.Place
+	lease  lua.Lease
+	errors map[string]error // by call
+}
+
+func newStore(j *journal) *fakeStore {
+	return &fakeStore{journal: j, epoch: 1, last: 1000, errors: map[string]error{}}
+}
+
+func (f *fakeStore) fail(call string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.errors[call] = err
+}
+
+func (f *fakeStore) setLease(l lua.Lease) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lease = l
+}
+
+// called notes a call and returns what it comes to.
+func (f *fakeStore) called(call, about string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.errors[call]; err != nil {
+		f.add("%s failed %s", call, about)
+		return err
+	}
+	f.add("%s %s", call, about)
+	return nil
+}
+
+func (f *fakeStore) Epoch() ident.Place {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.epoch
+}
+
+func (f *fakeStore) SetEpoch(e ident.Place) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.epoch = e
+}
+
+func (f *fakeStore) OpenEpoch(context.Context, ident.Place) (lua.Epoch, error) {
+	return lua.Epoch{Number: f.Epoch()}, f.called("openEpoch", "")
+}
+
+func (f *fakeStore) AssertState(_ context.Context, _ ident.Place, a []lua.Assertion) ([]lua.Asserted, error) {
+	return make([]lua.Asserted, len(a)), f.called("assertState", "")
+}
+
+func (f *fakeStore) RenewLease(context.Context) (lua.Lease, error) {
+	err := f.called("renewLease", "")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lease, err
+}
+
+func (f *fakeStore) EndLease(context.Context) error { return f.called("endLease", "") }
+
+func (f *fakeStore) Arrive(_ context.Context, sessions []lua.Session) ([]lua.PlayerState, error) {
+	err := f.called("arrive", names(sessions))
+	states := make([]lua.PlayerState, len(sessions))
+	for i, s := range sessions {
+		states[i] = lua.PlayerState{Player: s.Player, Generation: s.Generation}
+		if s.Generation == 0 {
+			f.mu.Lock()
+			f.last++
+			states[i].Generation = f.last
+			f.mu.Unlock()
+		}
+	}
+	return states, err
+}
+
+func (f *fakeStore) Refresh(_ context.Context, sessions []lua.Session) ([]error, error) {
+	return make([]error, len(sessions)), f.called("refresh", names(sessions))
+}
+
+func (f *fakeStore) Depart(_ context.Context, grace time.Duration, sessions []lua.Session) ([]error, error) {
+	return make([]error, len(sessions)), f.called("depart", names(sessions)+" "+grace.String())
+}
+
+// fakeBundle is a Keeper between fakes.
+type fakeBundle struct {
+	*testing.T
+	*journal
+	keeper   *Keeper
+	store    *fakeStore
+	sessions *fakeSessions
+	log      *bytes.Buffer
+}
+
+func newFake(t *testing.T) *fakeBundle {
+	j := &journal{}
+	b := &fakeBundle{T: t, journal: j, store: newStore(j), sessions: newSessions(j), log: &bytes.Buffer{}}
+	b.keeper = New(Options{
+		Store: b.store, Sessions: b.sessions, Worlds: &fakeWorlds{journal: j},
+		Log: zerolog.New(zerolog.SyncWriter(b.log)).Level(zerolog.InfoLevel), Heartbeat: testHeartbeat, TTL: testTTL, Grace: testGrace,
+	})
+	return b
+}
+
+// start starts the keeper; it is stopped when the test ends.
+func (b *fakeBundle) start() {
+	b.Helper()
+	if err := b.keeper.Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// want fails the test unless what is of the words in the journal is this.
+func (b *fakeBundle) want(words string, want ...string) {
+	b.Helper()
+	if got := b.of(strings.Fields(words)...); !slices.Equal(got, want) {
+		b.Errorf("of %s happened\n  %q, want\n  %q", words, got, want)
+	}
+}
