@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
@@ -178,8 +179,14 @@ func TestTwoTabsMeetOnTheDemoPage(t *testing.T) {
 // "duplicate tab" of a browser does.
 func (b *tab) duplicate(page string) *tab {
 	b.t.Helper()
-	opened := chromedp.WaitNewTarget(b.ctx, func(info *target.Info) bool { return info.URL == page })
-	read(b, chromedp.Evaluate[bool](fmt.Sprintf("window.open(%q) !== null", page)))
+	opened := chromedp.WaitNewTarget(b.ctx, func(info *target.Info) bool { return info.URL != "" })
+	asUser := func(p *runtime.EvaluateParams) { // without it the browser blocks the tab as a pop-up
+		yes := true
+		p.UserGesture = &yes
+	}
+	if !read(b, chromedp.Evaluate[bool](fmt.Sprintf("window.open(%q) !== null", page), asUser)) {
+		b.t.Fatal("the browser opens no tab")
+	}
 	select {
 	case id := <-opened:
 		ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithTargetID(id))

@@ -184,6 +184,7 @@ func (f *fakeWorlds) Poke(worlds ...ident.World) { f.add("poke %v", worlds) }
 // fakeStore is a Redis that does as a test says; without a word it takes everything.
 type fakeStore struct {
 	*journal
+	roundTrip time.Duration // of an arrival and a departure
 
 	mu sync.Mutex
 	// guarded by mu
@@ -221,6 +222,12 @@ func (f *fakeStore) called(call, about string) error {
 	return nil
 }
 
+func (f *fakeStore) travel() {
+	if f.roundTrip > 0 {
+		<-time.After(f.roundTrip)
+	}
+}
+
 func (f *fakeStore) Epoch() ident.Place {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -252,6 +259,7 @@ func (f *fakeStore) EndLease(context.Context) error { return f.called("endLease"
 
 func (f *fakeStore) Arrive(_ context.Context, sessions []lua.Session) ([]lua.PlayerState, error) {
 	err := f.called("arrive", names(sessions))
+	f.travel()
 	states := make([]lua.PlayerState, len(sessions))
 	for i, s := range sessions {
 		states[i] = lua.PlayerState{Player: s.Player, Generation: s.Generation}
@@ -270,6 +278,7 @@ func (f *fakeStore) Refresh(_ context.Context, sessions []lua.Session) ([]error,
 }
 
 func (f *fakeStore) Depart(_ context.Context, grace time.Duration, sessions []lua.Session) ([]error, error) {
+	f.travel()
 	return make([]error, len(sessions)), f.called("depart", names(sessions)+" "+grace.String())
 }
 

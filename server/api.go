@@ -87,10 +87,6 @@ func caller(c *gin.Context, named string) (ident.Player, error) {
 // decode reads the request's body.
 func decode(c *gin.Context, body protocol.Body) error {
 	raw, err := io.ReadAll(c.Request.Body)
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return protocol.Errorf(protocol.CodeBadMessage, "the body is larger than %d bytes", tooLarge.Limit)
-	}
 	if err != nil {
 		return protocol.Errorf(protocol.CodeBadMessage, "the body could not be read")
 	}

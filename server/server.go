@@ -143,8 +143,8 @@ func (s *Server) upgrade(c *gin.Context) {
 		return
 	case !s.origins.allows(c.Request):
 		s.metrics.refused("origin")
-		c.AbortWithStatusJSON(http.StatusForbidden, gin.H{"title": "Forbidden", "status": http.StatusForbidden,
-			"code": protocol.CodeUnauthorized, "detail": "this origin may not connect; see the setting origins"})
+		writeProblemAs(c.Writer, http.StatusForbidden,
+			protocol.Errorf(protocol.CodeUnauthorized, "this origin may not connect; see the setting origins"))
 		return
 	}
 	release, admitted := s.admission.admit(s.proxies.clientAddr(c.Request))

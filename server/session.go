@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	"github.com/rs/zerolog"
 
 	"github.com/musterhq/muster/hub"
 	"github.com/musterhq/muster/internal/ident"
@@ -22,7 +21,6 @@ type socket struct {
 	transport *transport
 	session   *hub.Session
 	rate      *messageRate
-	log       zerolog.Logger
 	hello     *time.Timer
 	// gone says that the connection is over: nothing makes its player live any more.
 	gone atomic.Bool
@@ -32,7 +30,7 @@ type socket struct {
 
 // serve reads a connection until it is over. ctx ends when the process does.
 func (s *Server) serve(ctx context.Context, t *transport) {
-	c := &socket{server: s, transport: t, rate: newMessageRate(s.config.Limits.MessagesPerSecond), log: s.log}
+	c := &socket{server: s, transport: t, rate: newMessageRate(s.config.Limits.MessagesPerSecond)}
 	c.session = s.hub.Connect(t)
 	t.heard(c.session.Heard)
 	c.hello = time.AfterFunc(protocol.HelloTimeout, func() { c.session.Close(protocol.CloseHelloTimeout) })
@@ -48,34 +46,36 @@ func (s *Server) serve(ctx context.Context, t *transport) {
 	}
 }
 
-// receive hands a frame on: to be answered in its turn, or refused.
+// receive hands a frame on: to be answered in its turn, or refused. It does as little as can be: whatever
+// grows the reader's stack, all idle sessions keep.
 func (c *socket) receive(ctx context.Context, frame []byte) {
 	verdict, retryAfter := c.rate.take(time.Now())
-	if verdict == exhausted {
+	switch {
+	case verdict == exhausted:
 		c.session.Close(protocol.CloseTooManyMessages)
-		return
+	case verdict == limited:
+		c.refuse(frame, retryAfter)
+	case !c.session.Submit(ctx, func(ctx context.Context) { c.handle(ctx, frame) }):
+		c.refuse(frame, retryMS*time.Millisecond)
 	}
+}
+
+// handle reads and answers one frame.
+func (c *socket) handle(ctx context.Context, frame []byte) {
 	request, err := protocol.DecodeRequest(frame)
-	if verdict == limited {
-		c.refuse(request, err, protocol.NewError(protocol.CodeRateLimited).RetryAfter(retryAfter.Milliseconds()+1))
-		return
-	}
 	kind := "unknown"
 	if request != nil && err == nil {
 		kind = request.Type()
 	}
 	c.server.metrics.received(kind)
-	submitted := c.session.Submit(ctx, func(ctx context.Context) {
-		c.reply(request, err, c.answer(ctx, request, err, frame))
-	})
-	if !submitted {
-		c.refuse(request, err, protocol.NewError(protocol.CodeRateLimited).RetryAfter(retryMS))
-	}
+	c.reply(request, err, c.answer(ctx, request, err, frame))
 }
 
 // refuse answers at once, before those that wait for their turn.
-func (c *socket) refuse(request protocol.Request, err error, refusal *protocol.Error) {
-	c.reply(request, err, []protocol.Message{refusal})
+func (c *socket) refuse(frame []byte, retryAfter time.Duration) {
+	request, err := protocol.DecodeRequest(frame)
+	refusal := protocol.NewError(protocol.CodeRateLimited).RetryAfter(max(1, retryAfter.Milliseconds()))
+	c.reply(request, err, one(refusal))
 }
 
 // reply sends the answer, under the request's id, and what goes with it.
@@ -154,8 +154,8 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 	c.greeted.Store(true)
 	c.server.hub.Replaced(lua.Session{Player: player, Generation: st.Generation})
 	c.departIfGone()
-	c.log = c.log.With().Str("player_id", string(player)).Stringer("session_id", st.Generation).Logger()
-	c.log.Debug().Str("client", hello.Client).Msg("session begins")
+	s := c.server
+	s.log.Debug().Str("player_id", string(player)).Stringer("session_id", st.Generation).Str("client", hello.Client).Msg("session begins")
 	messages := one(c.welcome(st))
 	return append(messages, hub.Unfounded(hello.Have, st)...)
 }
@@ -192,7 +192,7 @@ func (c *socket) end(ctx context.Context, code websocket.StatusCode) {
 	if id.Generation == 0 {
 		return
 	}
-	c.log.Debug().Int("code", int(code)).Msg("session ends")
+	c.server.log.Debug().Str("player_id", string(id.Player)).Stringer("session_id", id.Generation).Int("code", int(code)).Msg("session ends")
 	if code == websocket.StatusNormalClosure {
 		c.leaveOnClose(ctx, id)
 	}
@@ -212,7 +212,7 @@ func (c *socket) leaveOnClose(ctx context.Context, id lua.Session) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	if _, err := c.server.store.RemoveFromQueue(ctx, id, worlds...); err != nil {
-		c.log.Warn().Err(err).Msg("queue not left on close; the player is away instead")
+		c.server.log.Warn().Err(err).Str("player_id", string(id.Player)).Msg("queue not left on close; the player is away instead")
 	}
 }
 

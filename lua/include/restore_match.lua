@@ -25,12 +25,15 @@ end
 -- rejoin gives a participant its match back where nothing newer stands.
 local function rejoin(player, id, match)
   local record = load(player)
-  if record.match == id or has_left(match, player) or is_newer(record, match.version) then return end
+  -- Since the match was formed, not since it was last changed: others may have left it in this epoch.
+  if record.match == id or has_left(match, player) or is_newer(record, match.created) then return end
   take_out(player)
   record.match, record.ends, record.acked = id, match.ends, ''
-  save(player, match.version)
-  keep(player)
   local presence = parse_presence(redis.call('GET', prefix .. 'pr:' .. player))
+  -- Whose session has spoken in this epoch is to take this for news; the assertion of any other still wins
+  -- where it knows of more than the match.
+  save(player, presence.epoch ~= epoch and match.created or nil)
+  keep(player)
   if presence.state == 'L' then tell_match(presence.instance, id, format_match(match)) end
   tell_player(player, presence)
 end

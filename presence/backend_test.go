@@ -1,0 +1,235 @@
+package presence
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/internal/redistest"
+	"github.com/musterhq/muster/lua"
+)
+
+// duel is the one world of these tests.
+var duel = lua.WorldRules{Name: "duel", Size: 2, Scan: 10, MatchHold: time.Hour, TicketTTL: time.Hour, Tick: time.Second}
+
+// hookedStore is a real store whose calls are noted, and can be interfered with.
+type hookedStore struct {
+	*lua.Store
+	*journal
+
+	mu sync.Mutex
+	// guarded by mu
+	before, after map[string]func() // by call; run once
+}
+
+func (h *hookedStore) hook(when map[string]func(), call string, f func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	when[call] = f
+}
+
+func (h *hookedStore) run(when map[string]func(), call string) {
+	h.mu.Lock()
+	f := when[call]
+	delete(when, call)
+	h.mu.Unlock()
+	if f != nil {
+		f()
+	}
+}
+
+func (h *hookedStore) SetEpoch(e ident.Place) {
+	h.add("setEpoch %s", e)
+	h.Store.SetEpoch(e)
+}
+
+func (h *hookedStore) OpenEpoch(ctx context.Context, floor ident.Place) (lua.Epoch, error) {
+	h.add("openEpoch")
+	h.run(h.before, "openEpoch")
+	return h.Store.OpenEpoch(ctx, floor)
+}
+
+func (h *hookedStore) AssertState(ctx context.Context, epoch ident.Place, a []lua.Assertion) ([]lua.Asserted, error) {
+	if h.Epoch() == epoch {
+		h.add("late: the epoch is set already")
+	}
+	h.add("assertState %d", len(a))
+	h.run(h.before, "assertState")
+	return h.Store.AssertState(ctx, epoch, a)
+}
+
+func (h *hookedStore) Arrive(ctx context.Context, sessions []lua.Session) ([]lua.PlayerState, error) {
+	states, err := h.Store.Arrive(ctx, sessions)
+	h.add("arrive %s", names(sessions))
+	h.run(h.after, "arrive")
+	return states, err
+}
+
+func (h *hookedStore) Depart(ctx context.Context, grace time.Duration, sessions []lua.Session) ([]error, error) {
+	errs, err := h.Store.Depart(ctx, grace, sessions)
+	if err == nil {
+		h.add("depart %s", names(sessions))
+	}
+	return errs, err
+}
+
+// realm is a Keeper on a real Redis, or the embedded one.
+type realm struct {
+	*testing.T
+	*journal
+	ctx      context.Context
+	keeper   *Keeper
+	store    *hookedStore
+	sessions *fakeSessions
+	// lose makes history another one than the store's.
+	lose func()
+}
+
+// onBackends runs a test on each kind of Redis.
+func onBackends(t *testing.T, test func(r *realm)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		test(onRedis(t))
+	})
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		r := newRealm(t, "", redistest.Realm(t))
+		// Nobody else reaches it, so that its history stays: the store believes in another.
+		r.lose = func() { r.store.Store.SetEpoch(1) }
+		test(r)
+	})
+}
+
+// onRedis is a realm on a real Redis, which can lose its history at any moment.
+func onRedis(t *testing.T) *realm {
+	t.Helper()
+	server, name := redistest.Shared(t), redistest.Realm(t)
+	r := newRealm(t, server.URL(), name)
+	r.lose = func() {
+		if _, err := server.Do(r.ctx, "DEL", "mm:{"+name+"}:meta"); err != nil {
+			t.Error(err)
+		}
+	}
+	return r
+}
+
+func newRealm(t *testing.T, url, name string) *realm {
+	t.Helper()
+	j := &journal{}
+	r := &realm{T: t, journal: j, ctx: context.Background(), sessions: newSessions(j)}
+	r.store = &hookedStore{Store: openStore(t, url, name, "here"), journal: j, before: map[string]func(){}, after: map[string]func(){}}
+	declare := func(ctx context.Context, epoch ident.Place) error {
+		return r.store.DeclareWorldsIn(ctx, epoch, []lua.DeclaredWorld{{Name: duel.Name, State: "open", Hash: "h"}})
+	}
+	r.keeper = New(Options{
+		Store: r.store, Sessions: r.sessions, Worlds: &fakeWorlds{journal: j, declare: declare}, Log: zerolog.Nop(),
+		Heartbeat: 200 * time.Millisecond, TTL: testTTL, Grace: testGrace,
+	})
+	r.store.OnLostHistory(r.keeper.Recover)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(r.ctx, 5*time.Second)
+		defer cancel()
+		r.keeper.Stop(ctx)
+	})
+	return r
+}
+
+func openStore(t *testing.T, url, realm string, instance ident.Instance) *lua.Store {
+	t.Helper()
+	s, err := lua.Open(lua.Options{
+		URL: url, Realm: realm, Instance: instance, PresenceTTL: testTTL, Drain: time.Second, Recovery: time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+func (r *realm) start() {
+	r.Helper()
+	if err := r.keeper.Start(r.ctx); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// arrive has a player arrive as a new session, which is connected.
+func (r *realm) arrive(player ident.Player) lua.Session {
+	r.Helper()
+	var session lua.Session
+	r.eventually(string(player)+" arrives", func() bool { // a busy machine is as good as away
+		st, err := r.keeper.Arrive(r.ctx, lua.Session{Player: player})
+		if err == nil {
+			session = r.sessions.enter(st)
+		}
+		return err == nil
+	})
+	return session
+}
+
+// join queues a session's player, which its session knows then.
+func (r *realm) join(session lua.Session) {
+	r.Helper()
+	worlds, revision, err := r.store.ReadWorlds(r.ctx)
+	if err != nil || len(worlds) != 1 {
+		r.Fatalf("worlds %v: %v", worlds, err)
+	}
+	rules := duel
+	rules.Revision = worlds[0].Revision
+	joined, _, err := r.store.JoinAndMatch(r.ctx, rules, 8, []lua.Join{{Player: session.Player, Generation: session.Generation, Key: "~k"}}, 0, nil)
+	if err != nil || joined.Joined[0].Err != nil {
+		r.Fatalf("join at revision %s: %+v, %v", revision, joined, err)
+	}
+	r.sessions.mu.Lock()
+	defer r.sessions.mu.Unlock()
+	record, err := lua.ParseRecord(joined.Joined[0].Record)
+	if err != nil {
+		r.Fatal(err)
+	}
+	a := r.sessions.here[session]
+	a.AsOf, a.Record = record.Version, joined.Joined[0].Record
+	r.sessions.here[session] = a
+}
+
+// outcome is what a refresh of a session comes to: nil if it is live here.
+func (r *realm) outcome(session lua.Session) error {
+	r.Helper()
+	var outcome error
+	r.eventually("an answer to a refresh", func() bool {
+		errs, err := r.store.Store.Refresh(r.ctx, []lua.Session{session})
+		if err == nil {
+			outcome = errs[0]
+		}
+		return err == nil
+	})
+	return outcome
+}
+
+// eventually waits until something has come to be.
+func (r *realm) eventually(what string, is func() bool) {
+	r.Helper()
+	ticker, deadline := time.NewTicker(5*time.Millisecond), time.After(15*time.Second)
+	defer ticker.Stop()
+	for !is() {
+		select {
+		case <-ticker.C:
+		case <-deadline:
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.Fatalf("still not: %s; happened so far:\n%s", what, tail(r.entries))
+		}
+	}
+}
+
+func tail(entries []string) string { return fmt.Sprint(entries[max(0, len(entries)-40):]) }

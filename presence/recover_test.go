@@ -1,0 +1,171 @@
+package presence
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+)
+
+// callers are many at once whose calls meet another history.
+func (r *realm) callers(n int) {
+	r.Helper()
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			if _, err := r.store.States(r.ctx, []ident.Player{"p"}); err != nil {
+				r.Errorf("states: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// queued is a realm with a session that waits, whose keeper's loops do not run.
+func (r *realm) queued() lua.Session {
+	r.Helper()
+	if err := r.keeper.arrivals.Start(r.ctx); err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(r.keeper.arrivals.Stop)
+	session := r.arrive("p")
+	r.join(session)
+	r.journal.mu.Lock()
+	defer r.journal.mu.Unlock()
+	r.entries = nil
+	return session
+}
+
+// stands fails the test unless the session is live with its ticket.
+func (r *realm) stands(session lua.Session) {
+	r.Helper()
+	states, err := r.store.States(r.ctx, []ident.Player{session.Player})
+	if err != nil || states[0].Generation != session.Generation || !strings.Contains(states[0].Record, "duel=") {
+		r.Errorf("state %+v, %v; want it live and queued", states, err)
+	}
+	if err := r.outcome(session); err != nil {
+		r.Errorf("the session is %v", err)
+	}
+}
+
+func TestOneRecoveryIsSharedByMany(t *testing.T) {
+	onBackends(t, func(r *realm) {
+		session := r.queued()
+		r.lose()
+		together := make(chan struct{})
+		r.store.hook(r.store.before, "openEpoch", func() { <-together })
+		time.AfterFunc(50*time.Millisecond, func() { close(together) })
+		r.callers(16)
+		if n := r.count("assertState"); n != 1 {
+			r.Errorf("asserted %d times", n)
+		}
+		happened := r.of("begin", "declare", "assertState", "setEpoch", "late:")
+		for i, e := range happened {
+			happened[i], _, _ = strings.Cut(e, " ")
+		}
+		if want := []string{"begin", "declare", "assertState", "setEpoch"}; !slices.Equal(happened, want) {
+			r.Errorf("happened %q, want %q", happened, want)
+		}
+		if len(r.of("poke")) == 0 {
+			r.Error("matches were not tried in the new epoch")
+		}
+		r.stands(session)
+	})
+}
+
+func TestHistoryThatIsLostAgainWhileItIsRecovered(t *testing.T) {
+	t.Parallel()
+	r := onRedis(t)
+	session := r.queued()
+	r.lose()
+	r.store.hook(r.store.before, "assertState", func() {
+		r.lose()
+		r.store.hook(r.store.before, "assertState", r.lose)
+	})
+	r.callers(16)
+	if n := r.count("assertState"); n < 3 {
+		t.Errorf("asserted %d times, want another try after each loss", n)
+	}
+	if set := r.of("setEpoch"); len(set) != 1 {
+		t.Errorf("%q, want the last epoch only", set)
+	}
+	r.stands(session)
+}
+
+func TestHistoryThatIsLostAgainAndAgainIsUnavailable(t *testing.T) {
+	t.Parallel()
+	r := onRedis(t)
+	session := r.queued()
+	var again func()
+	again = func() {
+		r.lose()
+		r.store.hook(r.store.before, "assertState", again)
+	}
+	again()
+	if _, err := r.store.States(r.ctx, []ident.Player{"p"}); !errors.Is(err, lua.ErrUnavailable) {
+		t.Errorf("states: %v", err)
+	}
+	if n := r.count("assertState"); n != recoverAttempts {
+		t.Errorf("tried %d times, want %d", n, recoverAttempts)
+	}
+	r.store.hook(r.store.before, "assertState", nil)
+	r.callers(1)
+	r.stands(session)
+}
+
+func TestACallerDoesNotWaitLongerThanItWants(t *testing.T) {
+	onBackends(t, func(r *realm) {
+		session := r.queued()
+		r.lose()
+		ctx, cancel := context.WithCancel(r.ctx)
+		r.store.hook(r.store.before, "assertState", cancel)
+		if err := r.keeper.Recover(ctx); !errors.Is(err, lua.ErrUnavailable) && err != nil {
+			r.Errorf("recover: %v", err)
+		}
+		r.callers(1) // the recovery went on without who began it
+		if n := r.count("assertState"); n != 1 {
+			r.Errorf("asserted %d times", n)
+		}
+		r.stands(session)
+	})
+}
+
+func TestASessionThatEndsWhileItIsAssertedIsDeparted(t *testing.T) {
+	onBackends(t, func(r *realm) {
+		session := r.queued()
+		r.lose()
+		r.store.hook(r.store.before, "assertState", func() { r.sessions.leave(session) })
+		r.callers(1)
+		r.keeper.departUntil(r.ctx)
+		if got := r.of("depart"); !slices.Equal(got, []string{"depart p"}) {
+			r.Errorf("departed %q", got)
+		}
+	})
+}
+
+func TestTheFloorIsAboveAllThatSessionsKnow(t *testing.T) {
+	t.Parallel()
+	b := newFake(t)
+	b.sessions.enter(lua.PlayerState{Player: "p", Generation: 70, AsOf: 90})
+	b.sessions.enter(lua.PlayerState{Player: "q", Generation: 80, AsOf: 20})
+	if err := b.keeper.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.keeper.Floor(); got != 90 {
+		t.Errorf("floor %d, want 90", got)
+	}
+	var wg sync.WaitGroup
+	for i := range ident.Place(100) {
+		wg.Go(func() { b.keeper.raiseFloor(200 - i) })
+	}
+	wg.Wait()
+	if got := b.keeper.Floor(); got != 200 {
+		t.Errorf("floor %d, want 200", got)
+	}
+}
