@@ -86,7 +86,7 @@ func serve(ctx context.Context, config configs.Config, load func() (configs.Conf
 		debug.SetGCPercent(gcPercent)
 	}
 	log := newLogger(config.Log)
-	instance, err := server.New(server.Options{Config: config, Reload: load, Version: version, Log: log})
+	instance, err := server.New(ctx, server.Options{Config: config, Reload: load, Version: version, Log: log})
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,11 @@ func (b *tab) awaitMatch() (room string, players []string) {
 // picture keeps a screenshot under artifacts, for people to look at.
 func (b *tab) picture(name string, width int64, scheme string) {
 	b.t.Helper()
-	b.do(chromedp.EmulateViewport(width, 844), colours(scheme))
+	var options []chromedp.EmulateViewportOption
+	if width < 600 {
+		options = append(options, chromedp.EmulateMobile) // whose scroll bar takes no room
+	}
+	b.do(chromedp.EmulateViewport(width, 844, options...), colours(scheme))
 	if read(b, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > innerWidth`)) {
 		b.t.Errorf("at %d pixels the page is wider than the window", width)
 	}

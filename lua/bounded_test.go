@@ -121,7 +121,7 @@ func TestDeadInstanceIsBounded(t *testing.T) {
 	}
 	b.waiting(1, w, "x", "y")
 	calls, formed := 0, Formed{More: true}
-	for ; formed.More && formed.Matches == 0; calls++ {
+	for ; formed.More && formed.Matches == 0 && calls < dead/100+2; calls++ {
 		total, by := b.commands(func() { formed = b.formWith(1, w, formed.After, b.candidates(25)) })
 		if total > 200 {
 			t.Fatalf("call %d needs %d commands: %s", calls, total, counted(by))
@@ -130,7 +130,8 @@ func TestDeadInstanceIsBounded(t *testing.T) {
 	if formed.Matches != 1 || calls > dead/100+1 {
 		t.Errorf("formed %+v after %d calls", formed, calls)
 	}
-	for swept := (Swept{More: true}); swept.More; {
+	sweeps := 0
+	for swept := (Swept{More: true}); swept.More && sweeps < 2*dead/100; sweeps++ {
 		total, by := b.commands(func() {
 			var err error
 			if swept, err = b.stores[1].Sweep(b.ctx, time.Second, []WorldRules{w}); err != nil {

@@ -214,7 +214,7 @@ func TestCloggedHead(t *testing.T) {
 				clog(b, w)
 				b.waiting(0, w, players("live", w.Size)...)
 				calls, formed := 0, Formed{More: true}
-				for ; formed.More && formed.Matches == 0; calls++ {
+				for ; formed.More && formed.Matches == 0 && calls < 10; calls++ {
 					formed = b.formWith(0, w, formed.After, b.candidates(25))
 				}
 				if formed.Matches != 1 || calls > 6 {

@@ -227,10 +227,14 @@ func (m *model) doSweep() {
 	swept, err := m.stores[i].Sweep(m.ctx, 0, m.rules)
 	m.must(err)
 	if rapid.Bool().Draw(m.rt, "to the end") {
-		for swept.More {
+		for range 100 {
+			if !swept.More {
+				return
+			}
 			swept, err = m.stores[i].Sweep(m.ctx, 0, m.rules)
 			m.must(err)
 		}
+		m.Fatalf("the sweep does not end")
 	}
 }
 

@@ -23,7 +23,7 @@ func start(tb testing.TB, change func(*configs.Config)) string {
 	config.Realm = redistest.Realm(tb)
 	config.Limits.ConnectionsPerIP, config.Limits.MessagesPerSecond = 100_000, 100_000
 	change(&config)
-	s, err := New(Options{Config: config, Log: zerolog.Nop(), Reload: func() (configs.Config, error) { return config, nil }})
+	s, err := New(tb.Context(), Options{Config: config, Log: zerolog.Nop(), Reload: func() (configs.Config, error) { return config, nil }})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -25,10 +25,9 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 		}
 	}
 	// What runs on behalf of connections ends after them.
-	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	work, stopWork := context.WithCancel(s.base)
 	defer stopWork()
-	s.sockets, s.stopSockets = context.WithCancel(work)
-	defer s.stopSockets()
+	defer s.stop()
 	if err := errors.Join(s.presence.Start(work), s.matching.Start(work)); err != nil {
 		return err
 	}
@@ -82,7 +81,7 @@ func (s *Server) drain(ctx context.Context) {
 	s.await(ctx, func() bool { return s.hub.Count() == 0 })
 	s.presence.Stop(ctx)
 	s.matching.Stop()
-	s.stopSockets()
+	s.stop()
 	for _, server := range []*http.Server{s.public, s.ops} {
 		if server == nil {
 			continue

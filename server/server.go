@@ -49,20 +49,22 @@ type Server struct {
 	origins   *origins
 	draining  atomic.Bool
 
-	// sockets is the context of all connections; it ends when the process does.
-	sockets     context.Context //nolint:containedctx // connections outlive the requests that opened them
-	stopSockets context.CancelFunc
+	// base is the context of connections and of what runs on nobody's behalf; it ends with Run.
+	base        context.Context //nolint:containedctx // connections outlive the requests that opened them
+	stop        context.CancelFunc
 	public, ops *http.Server
 }
 
-// New puts an instance together. It opens no port and does not wait for Redis: see Run.
-func New(opts Options) (*Server, error) {
+// New puts an instance together. It opens no port and does not wait for Redis: see Run. Of ctx only the values
+// count.
+func New(ctx context.Context, opts Options) (*Server, error) {
 	c := opts.Config
 	s := &Server{
 		opts: opts, config: c, log: opts.Log, metrics: newMetrics(opts.Version),
 		admission: newAdmission(c.Limits.Connections, c.Limits.ConnectionsPerIP),
 		proxies:   c.Limits.TrustedProxies, origins: newOrigins(c.Origins),
 	}
+	s.base, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	var err error
 	s.store, err = lua.Open(lua.Options{
 		URL: c.Redis.URL.Reveal(), Realm: c.Realm, Instance: newInstanceID(), PresenceTTL: c.Presence.TTL,
@@ -84,6 +86,7 @@ func New(opts Options) (*Server, error) {
 		Store: s.store, Sessions: s.hub, Worlds: s.worlds, Log: s.log,
 		Heartbeat: c.Presence.Heartbeat, TTL: c.Presence.TTL, Grace: c.Presence.ReconnectGrace,
 	})
+	s.metrics.registry.MustRegister(newQueueCollector(s))
 	s.metrics.observe(s.hub.Count, s.presence.Ready, s.presence.Epochs)
 	s.store.OnTold(s.hub.Deliver)
 	s.store.OnLostHistory(s.presence.Recover)
@@ -122,7 +125,7 @@ func (s *Server) Reload() error {
 	if keys := configs.Difference(s.config, changed); len(keys) > 0 {
 		s.log.Warn().Strs("keys", keys).Msg("settings changed that need a restart")
 	}
-	ctx, cancel := context.WithTimeout(s.sockets, requestTimeout)
+	ctx, cancel := context.WithTimeout(s.base, requestTimeout)
 	defer cancel()
 	if err := s.worlds.Replace(ctx, changed.Worlds); err != nil {
 		return err
@@ -163,7 +166,7 @@ func (s *Server) upgrade(c *gin.Context) {
 	go func() {
 		defer s.metrics.connected(-1)
 		defer release()
-		s.serve(s.sockets, t)
+		s.serve(s.base, t)
 	}()
 }
 

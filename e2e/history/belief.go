@@ -116,7 +116,9 @@ func (r *replay) truth(e Entry, s protocol.PlayerState) {
 
 // Have is what the client believes after all it has heard so far, for its next hello; nil for nothing.
 func (l *Log) Have() *protocol.Have {
-	r := newReplay(l.player, l.Entries())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.belief
 	have := &protocol.Have{}
 	for _, t := range r.waiting {
 		have.Tickets = append(have.Tickets, t.id)

@@ -69,7 +69,7 @@ func (h *History) Player(id string) *Log {
 	defer h.mu.Unlock()
 	log, ok := h.logs[id]
 	if !ok {
-		log = &Log{player: id}
+		log = &Log{belief: newReplay(id, nil)}
 		h.logs[id] = log
 	}
 	return log
@@ -92,11 +92,10 @@ func (h *History) Troubled(span Span) {
 
 // Log is what one player sent and heard, in order, over all its connections.
 type Log struct {
-	player string
-
 	mu      sync.Mutex
 	conns   int     // guarded by mu
 	entries []Entry // guarded by mu
+	belief  *replay // of entries; guarded by mu
 }
 
 // Dial notes that a connection begins and returns its number.
@@ -104,17 +103,21 @@ func (l *Log) Dial() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conns++
-	l.entries = append(l.entries, Entry{At: time.Now(), Conn: l.conns, Kind: Dialed})
+	l.add(Entry{Conn: l.conns, Kind: Dialed})
 	return l.conns
 }
 
 // Send notes a request; to be called before it goes out, so that the server cannot be faster.
 func (l *Log) Send(conn int, r protocol.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.add(Entry{Conn: conn, Kind: Sent, Request: r})
 }
 
 // Hear notes a message of the server.
 func (l *Log) Hear(conn int, e protocol.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.add(Entry{Conn: conn, Kind: Heard, Event: e})
 }
 
@@ -130,7 +133,7 @@ func (l *Log) End(conn, code int) {
 			break
 		}
 	}
-	l.entries = append(l.entries, Entry{At: time.Now(), Conn: conn, Kind: Ended, Code: code})
+	l.add(Entry{Conn: conn, Kind: Ended, Code: code})
 }
 
 // Entries is a copy of the log so far.
@@ -140,9 +143,9 @@ func (l *Log) Entries() []Entry {
 	return slices.Clone(l.entries)
 }
 
+// add notes an entry of this moment. The caller holds mu.
 func (l *Log) add(e Entry) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	e.At = time.Now()
 	l.entries = append(l.entries, e)
+	l.belief.take(e)
 }

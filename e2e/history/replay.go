@@ -105,18 +105,23 @@ type leave struct {
 func newReplay(name string, entries []Entry) *replay {
 	r := &replay{name: name, entries: entries, waiting: map[string]*ticket{}, joins: map[string]pending{}}
 	for _, e := range entries {
-		switch e.Kind {
-		case Dialed:
-			r.conns = append(r.conns, &conn{number: e.Conn})
-		case Sent:
-			r.sent(e)
-		case Heard:
-			r.heard(e)
-		case Ended:
-			r.conns[e.Conn-1].ended = e.At
-		}
+		r.take(e)
 	}
 	return r
+}
+
+// take goes one entry further.
+func (r *replay) take(e Entry) {
+	switch e.Kind {
+	case Dialed:
+		r.conns = append(r.conns, &conn{number: e.Conn})
+	case Sent:
+		r.sent(e)
+	case Heard:
+		r.heard(e)
+	case Ended:
+		r.conns[e.Conn-1].ended = e.At
+	}
 }
 
 func (r *replay) sent(e Entry) {
