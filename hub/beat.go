@@ -49,7 +49,7 @@ func (s *Session) turn(slot, slots int) (id lua.Session, fresh, turn bool) {
 	if s.generation == 0 || s.closed {
 		return lua.Session{}, false, false
 	}
-	turn = int(uint64(s.generation)%uint64(slots)) == slot //nolint:gosec // G115: a place is positive
+	turn = int(uint64(s.generation)%uint64(slots)) == slot
 	at := s.heardAt.Load()
 	fresh = s.refreshNow || turn && at > s.refreshedAt
 	if fresh {
@@ -87,8 +87,10 @@ func (h *Hub) BeginEpoch(epoch ident.Place) {
 }
 
 // Assertions are what the sessions last saw, idle ones too: of each player the newest session, even if it is
-// about to end, since its player is going to depart and to keep its places.
+// about to end, since its player is going to depart and to keep its places. It is taken to stand in the epoch
+// that began, unless Doubt follows.
 func (h *Hub) Assertions() []lua.Assertion {
+	epoch := h.currentEpoch()
 	newest := map[ident.Player]lua.Assertion{}
 	for _, s := range h.all() {
 		s.mu.Lock()
@@ -97,19 +99,23 @@ func (h *Hub) Assertions() []lua.Assertion {
 				Session: lua.Session{Player: s.player, Generation: s.generation},
 				AsOf:    s.seen.asOf, Record: s.seen.record, Match: s.seen.match,
 			}
+			s.seen.epoch = epoch
 		}
 		s.mu.Unlock()
 	}
 	return slices.Collect(maps.Values(newest))
 }
 
-// Doubt has sessions' states read and sent with the next Heal.
+// Doubt has sessions' states read and sent with the next Heal: what they saw does not stand in this epoch.
 func (h *Hub) Doubt(sessions []lua.Session) {
 	for _, id := range sessions {
 		for _, s := range h.of(id.Player) {
-			if s.ID() == id {
-				s.Uncertain()
+			s.mu.Lock()
+			if s.generation == id.Generation {
+				s.seen.epoch = 0
+				s.lookAgain(uncertain)
 			}
+			s.mu.Unlock()
 		}
 	}
 }

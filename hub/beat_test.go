@@ -22,7 +22,7 @@ const (
 func (b *bundle) beats(count int, between func()) [][]lua.Session {
 	var heard [][]lua.Session
 	for i := range count {
-		time.Sleep(heartbeat / slots) //nolint:forbidigo // the bubble's time
+		pass(heartbeat / slots)
 		heard = append(heard, b.hub.Beat(b.Context(), i%slots, slots, presenceTTL))
 		synctest.Wait()
 		between()
@@ -86,7 +86,7 @@ func TestNobodyWasSilentWhileTheProcessStoodStill(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		_, client := b.arrive("p", 100, lua.PlayerState{})
 		b.beats(slots, func() {})
-		time.Sleep(time.Hour) //nolint:forbidigo // the bubble's time
+		pass(time.Hour)
 		b.beats(2*slots, func() {})
 		b.sees(client)
 	})

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"testing/synctest"
 	"time"
 
@@ -180,85 +179,6 @@ func (f *fakeStore) States(_ context.Context, players []ident.Player) ([]lua.Pla
 	return states, err
 }
 
-// bundle is a hub with what surrounds it. Everything happens in a synctest bubble.
-type bundle struct {
-	*testing.T
-	hub     *Hub
-	store   *fakeStore
-	dropped int
-}
-
-// inBubble runs a test in a bubble.
-func inBubble(t *testing.T, test func(b *bundle)) {
-	t.Helper()
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := &bundle{T: t, store: &fakeStore{states: map[ident.Player]lua.PlayerState{}, asOf: 1000}}
-		b.hub = New(Options{
-			Store:   b.store,
-			Facts:   func(ident.World) WorldFacts { return WorldFacts{Size: 2, MeanWait: testMean} },
-			Dropped: func() { b.dropped++ },
-		})
-		test(b)
-	})
-}
-
-// arrive connects a player, which arrives at once with a state.
-func (b *bundle) arrive(player ident.Player, generation ident.Place, st lua.PlayerState) (*Session, *fakeTransport) {
-	b.Helper()
-	t := newTransport()
-	s := b.hub.Connect(t)
-	b.hub.Enter(s, player)
-	b.arrived(s, generation, st)
-	return s, t
-}
-
-func (b *bundle) arrived(s *Session, generation ident.Place, st lua.PlayerState) {
-	st.Player, st.Generation = s.Player(), generation
-	if st.AsOf == 0 {
-		st.AsOf = generation
-	}
-	s.Submit(b.Context(), func(context.Context) { s.Arrived(b.hub.currentEpoch(), st) })
-	synctest.Wait()
-}
-
-// request begins a request that is in flight until the function that is returned is called.
-func (b *bundle) request(s *Session, reply func()) (finish func()) {
-	done := make(chan struct{})
-	s.Submit(b.Context(), func(context.Context) {
-		<-done
-		reply()
-	})
-	synctest.Wait()
-	return func() {
-		close(done)
-		synctest.Wait()
-	}
-}
-
-// sees fails the test unless a client got just these messages since the last time.
-func (b *bundle) sees(t *fakeTransport, want ...string) {
-	b.Helper()
-	if got := t.take(); !slices.Equal(got, want) {
-		b.Errorf("the client got\n  %q, want\n  %q", got, want)
-	}
-}
-
-// heal reads whatever is in doubt.
-func (b *bundle) heal() {
-	b.Helper()
-	if err := b.hub.Heal(b.Context()); err != nil {
-		b.Errorf("heal: %v", err)
-	}
-}
-
-func (b *bundle) lookAgain(published int64) {
-	b.Helper()
-	if err := b.hub.LookAgain(b.Context(), published); err != nil {
-		b.Errorf("look again: %v", err)
-	}
-}
-
 // record is a record's text, with tickets named world.place.
 func record(version ident.Place, match ident.Match, tickets ...string) string {
 	var list []string
@@ -280,6 +200,7 @@ func ended(id, ticket string) string {
 }
 
 func notice(b *bundle, text string) lua.Notice {
+	b.Helper()
 	n, err := lua.ParseNotice(text)
 	if err != nil {
 		b.Fatal(err)

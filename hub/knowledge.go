@@ -16,6 +16,8 @@ type knowledge struct {
 	// read is the last place of which the whole state was read. What changed between it and asOf may have been
 	// overtaken by what came with asOf.
 	read ident.Place
+	// least is the place of a reply that was sent but not taken in: no older state may follow it.
+	least ident.Place
 	// record and match are texts as lua has them; "" for an idle player and for no match.
 	record, match string
 	// notices are the ids of the last ends that the client was told of, as many as Redis keeps.
@@ -101,6 +103,7 @@ func (s *Session) Arrived(epoch ident.Place, st lua.PlayerState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.generation = st.Generation
+	epoch = s.carriedOutIn(epoch, st.AsOf)
 	s.seen = knowledgeOf(epoch, st)
 	s.toldState(st)
 	s.doubt = sure
@@ -127,15 +130,26 @@ func (s *Session) Saw(epoch ident.Place, record string) {
 	if r.Match != "" && r.Match != before.Match {
 		return // the client is not told of a match by this reply, but by what was told with the match
 	}
+	epoch = s.carriedOutIn(epoch, r.Version)
 	if epoch != s.hub.currentEpoch() {
 		s.lookAgain(uncertain) // it may have missed what was asserted
 	}
 	if epoch != s.seen.epoch && loses(before, r, lua.Notice{}) {
 		s.lookAgain(uncertain) // what is gone went with a history, and the client is to be told so
+		s.seen.least = r.Version
 		return
 	}
 	s.seen.asOf, s.seen.epoch = r.Version, epoch
 	s.setRecord(r, record)
+}
+
+// carriedOutIn is the epoch in which a call was carried out that named one and returned a place: a call that
+// meets a loss is carried out after it.
+func (s *Session) carriedOutIn(named, place ident.Place) ident.Place {
+	if current := s.hub.currentEpoch(); place >= current {
+		return current
+	}
+	return named
 }
 
 // setRecord keeps a record, and forgets what was told of queues that the player left.

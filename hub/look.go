@@ -120,7 +120,7 @@ func (s *Session) applyState(st lua.PlayerState, d doubt) {
 	if s.generation == 0 || st.Generation > s.generation {
 		return
 	}
-	if st.AsOf < max(s.seen.asOf, epoch) || st.Generation != 0 && st.Generation < s.generation {
+	if st.AsOf < max(s.seen.asOf, s.seen.least, epoch) || st.Generation != 0 && st.Generation < s.generation {
 		// It was read before the session saw what it knows, or in a history that is gone. What it was to make
 		// up for may have been before that too.
 		s.lookAgain(max(d, behind))

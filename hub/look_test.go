@@ -128,6 +128,8 @@ func TestAnUncertainOutcomeIsToldByTheState(t *testing.T) {
 		if !slices.Equal(b.store.read, []ident.Player{"p"}) {
 			t.Errorf("read %v, want p once", b.store.read)
 		}
+		b.lookAgain(1)
+		b.sees(client)
 	})
 }
 

@@ -32,8 +32,7 @@ func TestASlowReaderIsDroppedWithoutDelayingOthers(t *testing.T) {
 				if time.Since(start) != 0 || b.dropped != 1 {
 					t.Errorf("took %v, %d dropped; want no time and one", time.Since(start), b.dropped)
 				}
-				time.Sleep(protocol.SlowTimeout) //nolint:forbidigo // the bubble's time
-				synctest.Wait()
+				pass(protocol.SlowTimeout)
 				if !slowClient.isAborted() {
 					t.Error("the connection is still there a second later")
 				}
@@ -67,13 +66,11 @@ func TestCloseOfAClientThatDoesNotReadEndsInASecond(t *testing.T) {
 		client.stuck = make(chan struct{})
 		s.Send(pong(1))
 		s.Close(protocol.CloseGoingAway)
-		time.Sleep(protocol.SlowTimeout - 1) //nolint:forbidigo // the bubble's time
-		synctest.Wait()
+		pass(protocol.SlowTimeout - time.Nanosecond)
 		if client.isAborted() {
 			t.Error("aborted before its second was over")
 		}
-		time.Sleep(1) //nolint:forbidigo // the bubble's time
-		synctest.Wait()
+		pass(time.Nanosecond)
 		if !client.isAborted() {
 			t.Error("not aborted after a second")
 		}

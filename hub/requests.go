@@ -73,9 +73,6 @@ func (s *Session) release() {
 func (s *Session) whenFree(event func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
-		return
-	}
 	if s.requests.running || s.generation == 0 {
 		s.held = append(s.held, event)
 		return

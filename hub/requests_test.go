@@ -107,7 +107,11 @@ func TestAnArrivalThatFailedLeavesNothing(t *testing.T) {
 		b.hub.Leave(s)
 		b.hub.Enter(s, "q")
 		b.arrived(s, 50, lua.PlayerState{})
+		b.heal()
 		b.sees(client)
+		if b.store.calls != 0 {
+			t.Error("what happened to another player has put this one in doubt")
+		}
 		if got := b.hub.Count(); got != 1 {
 			t.Errorf("%d sessions, want 1", got)
 		}

@@ -33,8 +33,7 @@ type Session struct {
 	requests   requestQueue
 	outbox     outbox
 	held       []func()
-	// closed says that nothing more is taken in to be sent, over that the connection is gone.
-	closed, over bool
+	closed     bool // nothing more is taken in to be sent
 }
 
 // Player is whose session it is; "" before hello.
@@ -86,7 +85,7 @@ func (s *Session) close(code int) {
 func (s *Session) Over() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed, s.over = true, true
+	s.closed = true
 	s.outbox.clear()
 	s.held = nil
 }

@@ -65,8 +65,10 @@ func (h *hookedStore) AssertState(ctx context.Context, epoch ident.Place, a []lu
 
 func (h *hookedStore) Arrive(ctx context.Context, sessions []lua.Session) ([]lua.PlayerState, error) {
 	states, err := h.Store.Arrive(ctx, sessions)
-	h.add("arrive %s", names(sessions))
-	h.run(h.after, "arrive")
+	if err == nil {
+		h.add("arrive %s", names(sessions))
+		h.run(h.after, "arrive")
+	}
 	return states, err
 }
 
@@ -164,6 +166,15 @@ func (r *realm) start() {
 	}
 }
 
+// startArrivals starts no more of the keeper than it takes to arrive.
+func (r *realm) startArrivals() {
+	r.Helper()
+	if err := r.keeper.arrivals.Start(r.ctx); err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(r.keeper.arrivals.Stop)
+}
+
 // arrive has a player arrive as a new session, which is connected.
 func (r *realm) arrive(player ident.Player) lua.Session {
 	r.Helper()
@@ -207,7 +218,7 @@ func (r *realm) outcome(session lua.Session) error {
 	r.Helper()
 	var outcome error
 	r.eventually("an answer to a refresh", func() bool {
-		errs, err := r.store.Store.Refresh(r.ctx, []lua.Session{session})
+		errs, err := r.store.Refresh(r.ctx, []lua.Session{session})
 		if err == nil {
 			outcome = errs[0]
 		}

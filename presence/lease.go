@@ -44,7 +44,7 @@ func (k *Keeper) renew(ctx context.Context, failed bool) error {
 		return err
 	}
 	k.renewedAt.Store(int64(time.Since(started)))
-	k.raiseFloor(lease.LastPlace)
+	k.raiseFloor(max(lease.LastPlace, ident.Place(lease.Now*int64(time.Millisecond/time.Microsecond))))
 	if err := k.opts.Worlds.Adopt(ctx, lease.WorldsRevision); err != nil {
 		k.opts.Log.Warn().Err(err).Msg("worlds of the realm not read")
 	}
@@ -224,8 +224,15 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Floor is the highest place that this instance has seen.
-func (k *Keeper) Floor() ident.Place { return ident.Place(k.floor.Load()) }
+// Floor is a place that is not below any that this instance can have seen: what was given out since the last
+// renewal lies within the time that has passed.
+func (k *Keeper) Floor() ident.Place {
+	floor := ident.Place(k.floor.Load())
+	if at := k.renewedAt.Load(); at != 0 {
+		floor += ident.Place((time.Since(started) - time.Duration(at)).Microseconds())
+	}
+	return floor
+}
 
 // raiseFloor notes a place that was seen.
 func (k *Keeper) raiseFloor(place ident.Place) {

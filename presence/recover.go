@@ -35,10 +35,6 @@ func (k *Keeper) Recover(ctx context.Context) error {
 }
 
 func (k *Keeper) recover(ctx context.Context) error {
-	// A session may know of a place that is newer than the last renewal.
-	for _, a := range k.opts.Sessions.Assertions() {
-		k.raiseFloor(max(a.AsOf, a.Generation))
-	}
 	var err error
 	for range recoverAttempts {
 		var epoch lua.Epoch

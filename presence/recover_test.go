@@ -3,6 +3,7 @@ package presence
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -30,14 +31,11 @@ func (r *realm) callers(n int) {
 // queued is a realm with a session that waits, whose keeper's loops do not run.
 func (r *realm) queued() lua.Session {
 	r.Helper()
-	if err := r.keeper.arrivals.Start(r.ctx); err != nil {
-		r.Fatal(err)
-	}
-	r.Cleanup(r.keeper.arrivals.Stop)
+	r.startArrivals()
 	session := r.arrive("p")
 	r.join(session)
-	r.journal.mu.Lock()
-	defer r.journal.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.entries = nil
 	return session
 }
@@ -149,23 +147,31 @@ func TestASessionThatEndsWhileItIsAssertedIsDeparted(t *testing.T) {
 	})
 }
 
-func TestTheFloorIsAboveAllThatSessionsKnow(t *testing.T) {
+func TestTheFloorIsAboveAllThatWasGivenOutSinceTheLastRenewal(t *testing.T) {
+	inBubble(t, func(b *fakeBundle) {
+		b.store.setLease(lua.Lease{LastPlace: 4_000_000, Now: 5_000})
+		b.start()
+		b.store.fail("renewLease", lua.ErrUnavailable)
+		pass(2 * time.Second)
+		if err := b.keeper.Recover(b.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.keeper.Floor(); got < 7_000_000 || got > 8_000_000 {
+			t.Errorf("floor %d, want two seconds more than 5 s", got)
+		}
+		b.want("openEpoch", fmt.Sprintf("openEpoch %d", b.keeper.Floor()))
+	})
+}
+
+func TestTheFloorNeverSinks(t *testing.T) {
 	t.Parallel()
-	b := newFake(t)
-	b.sessions.enter(lua.PlayerState{Player: "p", Generation: 70, AsOf: 90})
-	b.sessions.enter(lua.PlayerState{Player: "q", Generation: 80, AsOf: 20})
-	if err := b.keeper.Recover(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.keeper.Floor(); got != 90 {
-		t.Errorf("floor %d, want 90", got)
-	}
+	k := newFake(t).keeper
 	var wg sync.WaitGroup
 	for i := range ident.Place(100) {
-		wg.Go(func() { b.keeper.raiseFloor(200 - i) })
+		wg.Go(func() { k.raiseFloor(200 - i) })
 	}
 	wg.Wait()
-	if got := b.keeper.Floor(); got != 200 {
+	if got := k.Floor(); got != 200 {
 		t.Errorf("floor %d, want 200", got)
 	}
 }

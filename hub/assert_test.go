@@ -1,0 +1,55 @@
+package hub
+
+import (
+	"testing"
+
+	"github.com/musterhq/muster/lua"
+)
+
+func TestWhatAPlayerLeavesAfterALossItDidNotLose(t *testing.T) {
+	for name, leave := range map[string]func(s *Session){
+		"what was asserted": func(s *Session) { s.Saw(100, record(120, "")) },
+		"what was joined by a call that met the loss": func(s *Session) {
+			s.Saw(0, record(110, "", "trio.110"))
+			s.Saw(100, record(120, ""))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bundle) {
+				s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+				b.hub.BeginEpoch(100)
+				b.hub.Assertions()
+				leave(s)
+				b.store.states["p"] = lua.PlayerState{Record: record(120, "")}
+				b.lookAgain(0)
+				b.heal()
+				b.sees(client)
+			})
+		})
+	}
+}
+
+func TestWhatDoesNotStandAfterALossIsLost(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+		b.hub.BeginEpoch(100)
+		b.hub.Assertions()
+		b.hub.Doubt([]lua.Session{s.ID()})
+		b.store.states["p"] = lua.PlayerState{Record: record(120, "")}
+		b.heal()
+		b.sees(client, "dequeued duel.5 lost", "state")
+	})
+}
+
+func TestWhoArrivesWithACallThatMetTheLossLosesNothing(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		b.hub.BeginEpoch(100)
+		s, client := b.arrive("p", 110, lua.PlayerState{Record: record(105, "m"), Match: match(4, "p"), AsOf: 110})
+		s.Arrived(0, lua.PlayerState{Player: "p", Generation: 110, AsOf: 110, Record: record(105, "m"), Match: match(4, "p")})
+		s.Saw(100, record(120, ""))
+		s.Saw(100, record(130, "", "duel.130"))
+		b.store.states["p"] = lua.PlayerState{Record: record(130, "", "duel.130")}
+		b.heal()
+		b.sees(client)
+	})
+}
