@@ -46,7 +46,7 @@ func (k *Keeper) renew(ctx context.Context, failed bool) error {
 	k.renewedAt.Store(int64(time.Since(started)))
 	k.raiseFloor(max(lease.LastPlace, ident.Place(lease.Now*int64(time.Millisecond/time.Microsecond))))
 	if err := k.opts.Worlds.Adopt(ctx, lease.WorldsRevision); err != nil {
-		k.opts.Log.Warn().Err(err).Msg("worlds of the realm not read")
+		k.opts.Log.Debug().Err(err).Msg("worlds of the realm not read; again at the next renewal")
 	}
 	if lease.Lapsed || failed {
 		// Numbers may have begun anew, so that the state is read whatever they say.

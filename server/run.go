@@ -78,7 +78,16 @@ func (s *Server) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.Drain+drainTail)
 	defer cancel()
 	s.hub.GoingAway(ctx, s.config.Drain)
-	s.await(ctx, func() bool { return s.hub.Count() == 0 })
+	s.closeSockets() // and with them who has not said hello
+	gone := make(chan struct{})
+	go func() {
+		s.serving.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+	case <-ctx.Done():
+	}
 	s.presence.Stop(ctx)
 	s.matching.Stop()
 	s.stop()

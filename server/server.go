@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,8 +51,13 @@ type Server struct {
 	draining  atomic.Bool
 
 	// base is the context of connections and of what runs on nobody's behalf; it ends with Run.
-	base        context.Context //nolint:containedctx // connections outlive the requests that opened them
-	stop        context.CancelFunc
+	base context.Context //nolint:containedctx // connections outlive the requests that opened them
+	stop context.CancelFunc
+	// sockets is the context of the connections alone; serving counts them.
+	sockets      context.Context //nolint:containedctx // as base
+	closeSockets context.CancelFunc
+	serving      sync.WaitGroup
+
 	public, ops *http.Server
 }
 
@@ -65,6 +71,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		proxies:   c.Limits.TrustedProxies, origins: newOrigins(c.Origins),
 	}
 	s.base, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.sockets, s.closeSockets = context.WithCancel(s.base)
 	var err error
 	s.store, err = lua.Open(lua.Options{
 		URL: c.Redis.URL.Reveal(), Realm: c.Realm, Instance: newInstanceID(), PresenceTTL: c.Presence.TTL,
@@ -163,11 +170,11 @@ func (s *Server) upgrade(c *gin.Context) {
 		return
 	}
 	s.metrics.connected(1)
-	go func() {
+	s.serving.Go(func() {
 		defer s.metrics.connected(-1)
 		defer release()
-		s.serve(s.base, t)
-	}()
+		s.serve(s.sockets, t)
+	})
 }
 
 func (s *Server) countJoined(w ident.World) { s.metrics.joined(string(w)) }
