@@ -354,6 +354,7 @@ export class MusterClient extends EventTarget {
   }
 
   #helloRefused(m) {
+    if (m.code === "draining") return this.#giveUp(); // this instance will not take it; the next one does
     if (m.retry_after_ms === undefined) {
       this.#stop({ state: "stopped", reason: m.message, code: m.code === "unauthorized" ? 4401 : undefined });
       return;
