@@ -144,7 +144,7 @@ func (f *fields) have(name string) *Have {
 		return nil
 	}
 	sub := f.sub(name, raw)
-	have := &Have{Tickets: sub.ids("tickets"), Match: sub.optionalID("match")}
+	have := &Have{Tickets: sub.tickets("tickets"), Match: sub.optionalID("match")}
 	if len(have.Tickets) > MaxHaveTickets {
 		sub.refuse("tickets", "must have at most %d entries", MaxHaveTickets)
 	}

@@ -10,6 +10,9 @@ import (
 	"github.com/musterhq/muster/protocol"
 )
 
+// longTicket is the id of a ticket in a world whose name is as long as can be.
+var longTicket = strings.Repeat("w", protocol.MaxIDLength) + ".1796000000000000"
+
 func TestDecodeRequest(t *testing.T) {
 	t.Parallel()
 	n := func(n int64) *int64 { return &n }
@@ -36,6 +39,9 @@ func TestDecodeRequest(t *testing.T) {
 			`{"type":"hello","token":"t","player_id":"p","client":"c/1","party":"x","have":{"tickets":["a","b"],"match":"m","more":1}}`,
 			&protocol.Hello{Token: "t", PlayerID: "p", Client: "c/1", Party: "x",
 				Have: &protocol.Have{Tickets: protocol.List[string]{"a", "b"}, Match: "m"}}},
+		"a ticket's id is longer than the name of its world": {
+			`{"type":"hello","have":{"tickets":["` + longTicket + `"]}}`,
+			&protocol.Hello{Have: &protocol.Have{Tickets: protocol.List[string]{longTicket}}}},
 		"client as an object": {
 			`{"type":"hello","client":{"name":"c","version":"1"},"have":{}}`,
 			&protocol.Hello{Client: "c/1", Have: &protocol.Have{}}},
@@ -118,13 +124,14 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		"version a number":             {`{"type":"hello","client":{"version":1}}`, bad, "", "client.version: must be a string"},
 		"have a list":                  {`{"type":"hello","have":[]}`, bad, "", "have: must be an object"},
 		"have.match a number":          {`{"type":"hello","have":{"match":1}}`, bad, "", "have.match: must be a string"},
-		"have.tickets with an object":  {`{"type":"hello","have":{"tickets":["a",{}]}}`, bad, "", "have.tickets[1]: must be a string"},
-		"have.tickets without end":     {`{"type":"hello","have":{"tickets":["a"` + strings.Repeat(`,"a"`, 64) + `]}}`, bad, "", "have.tickets: must have at most 64"},
-		"t a string":                   {`{"type":"ping","t":"1"}`, bad, "", "t: must be an integer"},
-		"t a fraction":                 {`{"type":"ping","t":1.5}`, bad, "", "t: must be an integer"},
-		"t too large":                  {`{"type":"ping","t":9007199254740993}`, bad, "", "t: must be an integer"},
-		"t too small":                  {`{"type":"ping","t":-9007199254740993}`, bad, "", "t: must be an integer"},
-		"t beyond 64 bits":             {`{"type":"ping","t":99999999999999999999}`, bad, "", "t: must be an integer"},
+		"have.tickets with a world that has no name this long": {`{"type":"hello","have":{"tickets":["` + strings.Repeat("w", protocol.MaxTicketIDLength+1) + `"]}}`, bad, "", "have.tickets[0]: must"},
+		"have.tickets with an object":                          {`{"type":"hello","have":{"tickets":["a",{}]}}`, bad, "", "have.tickets[1]: must be a string"},
+		"have.tickets without end":                             {`{"type":"hello","have":{"tickets":["a"` + strings.Repeat(`,"a"`, 64) + `]}}`, bad, "", "have.tickets: must have at most 64"},
+		"t a string":                                           {`{"type":"ping","t":"1"}`, bad, "", "t: must be an integer"},
+		"t a fraction":                                         {`{"type":"ping","t":1.5}`, bad, "", "t: must be an integer"},
+		"t too large":                                          {`{"type":"ping","t":9007199254740993}`, bad, "", "t: must be an integer"},
+		"t too small":                                          {`{"type":"ping","t":-9007199254740993}`, bad, "", "t: must be an integer"},
+		"t beyond 64 bits":                                     {`{"type":"ping","t":99999999999999999999}`, bad, "", "t: must be an integer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

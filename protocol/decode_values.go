@@ -42,7 +42,24 @@ func (f *fields) idFrom(name string, raw []byte) string {
 }
 
 // ids is a list of ids, nil where it is absent.
-func (f *fields) ids(name string) List[string] {
+func (f *fields) ids(name string) List[string] { return f.list(name, f.idFrom) }
+
+// tickets is a list of ticket ids, nil where it is absent.
+func (f *fields) tickets(name string) List[string] { return f.list(name, f.ticketFrom) }
+
+// ticketFrom is an entry that is a ticket's id: a world's name, a dot and a number, so that it may be longer
+// than an id.
+func (f *fields) ticketFrom(name string, raw []byte) string {
+	if raw[0] == '"' {
+		id := unquote(raw)
+		if len(id) > MaxIDLength && len(id) <= MaxTicketIDLength && ident.Valid(id[:MaxIDLength]) && ident.Valid(id[MaxIDLength:]) {
+			return id
+		}
+	}
+	return f.idFrom(name, raw)
+}
+
+func (f *fields) list(name string, read func(name string, raw []byte) string) List[string] {
 	raw := f.raw(name)
 	if raw == nil {
 		return nil
@@ -55,7 +72,7 @@ func (f *fields) ids(name string) List[string] {
 	_ = json.Unmarshal(raw, &entries) // the grammar was checked
 	out := make(List[string], len(entries))
 	for i, entry := range entries {
-		out[i] = f.idFrom(name+"["+strconv.Itoa(i)+"]", entry)
+		out[i] = read(name+"["+strconv.Itoa(i)+"]", entry)
 		if f.fault != "" {
 			return nil
 		}

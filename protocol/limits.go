@@ -25,6 +25,8 @@ const (
 	MaxDepth = 16
 	// MaxIDLength is the most characters of an id.
 	MaxIDLength = ident.MaxLength
+	// MaxTicketIDLength is the most characters of a ticket's id: of the world's name, a dot and a place.
+	MaxTicketIDLength = MaxIDLength + 1 + 16
 	// MaxCorrelationLength is the most characters of a message's own `id`, which may hold any
 	// character, unlike other ids.
 	MaxCorrelationLength = 64
