@@ -45,7 +45,6 @@ func (p *player) connect(i *instance) *protocol.Welcome {
 
 // tryConnect is connect where a failure is to be expected.
 func (p *player) tryConnect(ctx context.Context, i *instance) (*protocol.Welcome, error) {
-	have := p.log.Have()
 	conn := p.log.Dial()
 	c, err := client.Open(ctx, i.url(), client.Options{
 		OnEvent: func(protocol.Event) {}, // OnFrame has them all
@@ -60,7 +59,7 @@ func (p *player) tryConnect(ctx context.Context, i *instance) (*protocol.Welcome
 		<-c.Done()
 		p.log.End(conn, closeCode(c.Err()))
 	}()
-	reply, err := p.ask(ctx, c, conn, &protocol.Hello{PlayerID: p.id, Client: "e2e/1", Have: have})
+	reply, err := p.ask(ctx, c, conn, &protocol.Hello{PlayerID: p.id, Client: "e2e/1", Have: p.log.Have()})
 	if err != nil {
 		c.CloseNow()
 		return nil, err
@@ -138,14 +137,13 @@ func do[E protocol.Event](p *player, r protocol.Request) E {
 }
 
 // refused is try for a request that must be refused with a code.
-func (p *player) refused(r protocol.Request, code string) *protocol.Error {
+func (p *player) refused(r protocol.Request, code string) {
 	p.t.Helper()
 	_, err := p.try(r)
 	var refusal *protocol.Error
 	if !errors.As(err, &refusal) || refusal.Code != code {
 		p.t.Fatalf("%s: %s ends with %v, want the code %s", p.id, r.Type(), err, code)
 	}
-	return refusal
 }
 
 func (p *player) join(world string) *protocol.Joined {

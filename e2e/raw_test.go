@@ -30,6 +30,7 @@ func tryRaw(t *testing.T, i *instance, header http.Header) (*websocket.Conn, int
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	//nolint:bodyclose // Dial closes the body or makes it the connection
 	conn, response, err := websocket.Dial(ctx, i.url(), &websocket.DialOptions{HTTPHeader: header})
 	if err != nil {
 		if response == nil {

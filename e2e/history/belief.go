@@ -54,6 +54,7 @@ func (r *replay) told(e Entry, m *protocol.Match, reply bool) {
 		r.overlaps = append(r.overlaps, overlap{e.At, r.open.ID, m.ID})
 	}
 	r.open = m
+	clear(r.unsure)
 	for world := range r.waiting {
 		r.endTicket(world, e.At, endMatched, m.ID)
 	}
@@ -61,7 +62,7 @@ func (r *replay) told(e Entry, m *protocol.Match, reply bool) {
 
 // joinPending reports whether the match can only come from a join that was not answered yet.
 func (r *replay) joinPending(conn int, m *protocol.Match) bool {
-	if r.waiting[m.World] != nil || r.knows(m.ID) {
+	if r.waiting[m.World] != nil || r.unsure[m.World] || r.knows(m.ID) {
 		return false
 	}
 	for _, p := range r.joins {

@@ -50,6 +50,12 @@ var good = map[string]func(s *story){
 		s.cut("a")
 		s.arrive("a")
 	},
+	"a match that a loss took while its player said hello": func(s *story) {
+		s.pair("a", "b")
+		s.lose("i1")
+		s.cut("a")
+		s.connect("a", "i2", protocol.PlayerState{})
+	},
 	"what was left with a lost reply may be told lost": func(s *story) {
 		m := s.pair("a", "b")
 		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, nil)

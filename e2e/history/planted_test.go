@@ -92,6 +92,13 @@ var planted = []struct {
 		s.cut("a")
 		s.arrive("a")
 	}},
+	{"a match that a loss took, and the hello named", 3, "a state does not name", func(s *story) {
+		m := s.pair("a", "b")
+		s.lose("i1")
+		s.cut("a")
+		s.add("a", Entry{Kind: Dialed})
+		s.ask("a", &protocol.Hello{Have: &protocol.Have{Match: m.ID}}, &protocol.Welcome{Instance: "i2"})
+	}},
 	{"a state without the open match", 3, "a state does not name", func(s *story) {
 		s.pair("a", "b")
 		s.status("a", protocol.PlayerState{})

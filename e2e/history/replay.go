@@ -25,6 +25,7 @@ type replay struct {
 	open    *protocol.Match
 	joins   map[string]pending // unanswered, by message id
 	leaves  []leave
+	unsure  map[string]bool // worlds of joins of which nobody knows whether they were carried out
 }
 
 // conn is one connection. Zero times did not come.
@@ -34,6 +35,7 @@ type conn struct {
 	welcomed time.Time
 	ended    time.Time
 	instance string
+	have     *protocol.Have // of hello
 	truth    *protocol.Welcome
 }
 
@@ -103,7 +105,7 @@ type leave struct {
 }
 
 func newReplay(name string, entries []Entry) *replay {
-	r := &replay{name: name, entries: entries, waiting: map[string]*ticket{}, joins: map[string]pending{}}
+	r := &replay{name: name, entries: entries, waiting: map[string]*ticket{}, joins: map[string]pending{}, unsure: map[string]bool{}}
 	for _, e := range entries {
 		r.take(e)
 	}
@@ -128,7 +130,7 @@ func (r *replay) sent(e Entry) {
 	switch q := e.Request.(type) {
 	case *protocol.Hello:
 		if c := r.conns[e.Conn-1]; c.hello.IsZero() {
-			c.hello = e.At
+			c.hello, c.have = e.At, q.Have
 		}
 	case *protocol.Join:
 		r.joins[q.MessageID()] = pending{e.At, q.World, e.Conn}
@@ -170,10 +172,11 @@ func (r *replay) heard(e Entry) {
 	case *protocol.MatchCompleted:
 		r.told(e, m.Match, false)
 	case *protocol.Error:
-		delete(r.joins, m.MessageID())
-		if m.Match != nil {
-			r.told(e, m.Match, true)
+		if p, ok := r.joins[m.MessageID()]; ok && m.Code == protocol.CodeUnavailable {
+			r.unsure[p.world] = true
 		}
+		// The match of in_match was read for the reply, and may be newer than what is still on its way.
+		delete(r.joins, m.MessageID())
 	case *protocol.LeftMatch:
 		r.closeMatch(m.MatchID)
 	case *protocol.MatchEnded:

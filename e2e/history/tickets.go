@@ -12,7 +12,7 @@ import (
 func (j *judge) nothingEndsSilently() {
 	for _, r := range j.players {
 		for _, t := range r.tickets {
-			if t.silent && !j.explained(r, t) {
+			if t.silent && !j.explained(r, t) && !j.lostUnasked(r, t.ended, t.id) {
 				j.blame(4, t.ended, r.name, "ticket %s ended without a word: %s", t.id, t.end)
 			}
 		}

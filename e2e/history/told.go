@@ -1,6 +1,9 @@
 package history
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // everybodyTold checks rule 3: whoever is named in a match learns of it, at once when connected, else at
 // the next connection while the match is open.
@@ -14,7 +17,7 @@ func (j *judge) everybodyTold() {
 	}
 	for _, r := range j.players {
 		for _, rel := range r.releases {
-			if rel.silent && !j.matchEndKnown(r, rel) {
+			if rel.silent && !j.matchEndKnown(r, rel) && !j.lostUnasked(r, rel.at, rel.match) {
 				j.blame(3, rel.at, r.name, "match %s is open, and a state does not name it", rel.match)
 			}
 		}
@@ -34,6 +37,16 @@ func (j *judge) matchEndKnown(r *replay, rel release) bool {
 		}
 	}
 	return false
+}
+
+// lostUnasked reports whether a ticket or match that a welcome does not name went with a loss, and the hello
+// had not named it, so that nobody could tell the player: it was told of it while it said hello.
+func (j *judge) lostUnasked(r *replay, at time.Time, id string) bool {
+	c := r.stay(at)
+	if c == nil || !c.welcomed.Equal(at) || !j.mayHaveLost(c.hello.Add(-j.opts.Patience), at, r.name) {
+		return false
+	}
+	return c.have == nil || c.have.Match != id && !slices.Contains(c.have.Tickets, id)
 }
 
 // toldOf checks each connection of a player during its match.
