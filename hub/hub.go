@@ -27,6 +27,8 @@ type Options struct {
 	Log   zerolog.Logger
 	// Dropped is told of each client that was too slow to read.
 	Dropped func()
+	// Doubted is called when a session's state should be read and sent: it has Heal called, soon. It must not block.
+	Doubted func()
 	// LookedAgain is told how many sessions' states were read because something may have been missed.
 	LookedAgain func(sessions int)
 }
@@ -54,6 +56,9 @@ type Hub struct {
 func New(opts Options) *Hub {
 	if opts.Dropped == nil {
 		opts.Dropped = func() {}
+	}
+	if opts.Doubted == nil {
+		opts.Doubted = func() {}
 	}
 	if opts.LookedAgain == nil {
 		opts.LookedAgain = func(int) {}

@@ -87,6 +87,7 @@ func (s *Session) lookAgain(d doubt) {
 	}
 	s.doubt = max(s.doubt, d)
 	s.hub.someDoubt.Store(true)
+	s.hub.opts.Doubted()
 }
 
 // Uncertain notes that the outcome of a request is unknown: as soon as Redis answers, the state is read

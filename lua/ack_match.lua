@@ -9,12 +9,12 @@
 -- ARGV[5]     player     id
 -- ARGV[6]     generation integer
 -- ARGV[7]     match      id
--- Returns     {1, '', now_ms, record} | {-10} no such match | {-3} replaced
--- Touches     pl, pr:<player>
+-- Returns     {1, own part of what was told, now_ms, record} | {-10} no such match | {-3} replaced
+-- Touches     pl, pr:<player>, pub, i:<instance>
 -- Cost        O(1)
 -- @include prelude
 -- @include writes
--- @include presence
+-- @include tell
 local player, generation, id = ARGV[5], ARGV[6], ARGV[7]
 local presence = parse_presence(redis.call('GET', prefix .. 'pr:' .. player))
 if is_older(generation, presence) then return finish({CODE_REPLACED}) end
@@ -23,6 +23,7 @@ if id == '' or record.match ~= id then return finish({CODE_NO_SUCH_MATCH}) end
 if record.acked == '' then
   record.acked = '1'
   save(player)
+  tell_self()
   flush()
 end
-return finish({1, '', int(now_ms), format_record(record)})
+return finish({1, tell_all(), int(now_ms), format_record(record)})

@@ -73,7 +73,11 @@ local function join(player, presence, generation, key, print)
   queue_set(world, '1', player, place)
   size = size + 1
   entered[player] = size
-  if generation == '' then tell_player(player, presence) end -- its session did not ask
+  if generation == '' then
+    tell_player(player, presence) -- its session did not ask
+  else
+    tell_self()
+  end
   return {1, place, int(size), int(size), format_record(record)}
 end
 

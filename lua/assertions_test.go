@@ -135,6 +135,17 @@ func TestAssertions(t *testing.T) {
 			l.wantOutcomes(l.assert(0, "x"), Stands)
 			l.want(map[ident.Player]string{"x": "m1", "y": ""})
 		},
+		"not even if only the match says so": func(l *loss) {
+			x, y := l.waiting(0, l.w, "x")[0], l.waiting(1, l.w, "y")[0]
+			l.form(0, l.w, 1)
+			if _, err := l.stores[1].LeaveMatch(l.ctx, y, "m1"); err != nil {
+				l.Fatal(err)
+			}
+			l.learn(x)
+			l.emptied()
+			l.assert(0, "x")
+			l.want(map[ident.Player]string{"x": "m1", "y": ""})
+		},
 		"not even after it joined and left again in the new epoch": func(l *loss) {
 			x, y := l.waiting(0, l.w, "x")[0], l.waiting(1, l.w, "y")[0]
 			l.form(0, l.w, 1)
@@ -153,15 +164,14 @@ func TestAssertions(t *testing.T) {
 			l.want(map[ident.Player]string{"x": "m1", "y": ""})
 		},
 		"a match that lost a member to one of the new epoch is cancelled": func(l *loss) {
-			x, y := l.waiting(0, l.w, "x")[0], l.waiting(1, l.w, "y")[0]
+			x := l.waiting(0, l.w, "x")[0]
+			l.waiting(1, l.w, "y")
 			l.form(0, l.w, 1)
 			l.learn(x)
 			l.emptied()
 			l.step(2 * testRecovery)
 			l.touch()
 			l.renew()
-			l.arrive(1, "y", "z")
-			_ = y
 			l.waiting(1, l.w, "y", "z")
 			if f := l.form(1, l.w, 1); f.Matches != 1 {
 				l.Fatalf("formed %+v", f)

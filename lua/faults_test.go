@@ -205,7 +205,7 @@ func TestKeysThatEnd(t *testing.T) {
 	})
 }
 
-// TestClogged puts 500 players who are not there at a queue's head.
+// TestCloggedHead puts 500 players who are not there at a queue's head.
 func TestCloggedHead(t *testing.T) {
 	for _, w := range []WorldRules{group("queue", 3), duel("queue", 0), duel("queue", time.Hour)} {
 		t.Run(fmt.Sprintf("pairs %v, cooldown %v", w.Pairs, w.RematchCooldown), func(t *testing.T) {

@@ -9,12 +9,12 @@
 -- ARGV[5]     player     id
 -- ARGV[6]     generation integer
 -- ARGV[7]     match      id
--- Returns     {1, '', now_ms, record} | {-10} no such match | {-3} replaced
--- Touches     pl, pr:<player>, m, mx, st, w, ws:<world>, kp
+-- Returns     {1, own part of what was told, now_ms, record} | {-10} no such match | {-3} replaced
+-- Touches     pl, pr:<player>, m, mx, st, w, ws:<world>, kp, pub, i:<instance>
 -- Cost        O(players of the match)
 -- @include prelude
 -- @include writes
--- @include presence
+-- @include tell
 -- @include match_record
 local player, generation, id = ARGV[5], ARGV[6], ARGV[7]
 local presence = parse_presence(redis.call('GET', prefix .. 'pr:' .. player))
@@ -23,6 +23,7 @@ local record = load(player)
 if id == '' or record.match ~= id then return finish({CODE_NO_SUCH_MATCH}) end
 record.match, record.ends, record.acked = '', '', ''
 save(player)
+tell_self()
 local text = redis.call('HGET', prefix .. 'm', id)
 local match = text and parse_match(text)
 flush()
@@ -38,4 +39,4 @@ if match then
     redis.call('HSET', prefix .. 'm', id, format_match(match))
   end
 end
-return finish({1, '', int(now_ms), format_record(record)})
+return finish({1, tell_all(), int(now_ms), format_record(record)})

@@ -80,6 +80,7 @@ func newModel(b *bundle, rt *rapid.T, realm string) *model {
 	}
 	for i, s := range b.stores {
 		s.opts.Realm, s.keys = realm, []string{keyMeta(realm)}
+		s.SetEpoch(0)
 		m.start(i)
 		s.OnTold(func(told Told) { m.hear(i, told) })
 	}
@@ -205,8 +206,8 @@ func (m *model) check(*rapid.T) {
 }
 
 func init() {
-	// rapid's own defaults are 100 checks of about 30 steps; this suite wants longer stories.
-	for name, value := range map[string]string{"rapid.checks": "40", "rapid.steps": "60", "rapid.shrinktime": "10s", "rapid.nofailfile": "true"} {
+	// rapid's own default is 30 steps a check; this suite wants longer stories, and no files in the repository.
+	for name, value := range map[string]string{"rapid.checks": "100", "rapid.steps": "60", "rapid.shrinktime": "10s", "rapid.nofailfile": "true"} {
 		if err := flag.Set(name, value); err != nil {
 			panic(err)
 		}

@@ -17,7 +17,8 @@
 local floor, recovery_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
 local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'ready_at', 'last')
 local current = history()
-if meta[1] and meta[2] == current then
+-- An epoch below the caller's is that of an old history which is served again.
+if meta[1] and meta[2] == current and tonumber(meta[1]) >= tonumber(epoch) then
   return {1, '', int(now_ms), meta[1], meta[3]}
 end
 local opened = int(math.max(tonumber(meta[4] or '0') + 1, floor + 1, tonumber(epoch) + 1, now_us))

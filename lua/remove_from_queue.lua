@@ -33,7 +33,11 @@ end
 local record = load(player)
 if #left > 0 then
   save(player)
-  if generation == '' then tell_player(player, presence) end -- its session did not ask
+  if generation == '' then
+    tell_player(player, presence) -- its session did not ask
+  else
+    tell_self()
+  end
 end
 flush()
 return finish({1, tell_all(), int(now_ms), format_record(record), table.concat(left, ';'), record.match})

@@ -18,6 +18,8 @@ var formRules = []rule{
 			- pl x = #1001011||||trio=#1001005,1,~k,f,,;duel=#1001011,1,~k,f,,
 			- pl y = #1001006||||trio=#1001006,1,~k,f,,
 			- pl z = #1001009||||trio=#1001009,1,~k,f,,
+			- pub a = 2
+			- pub b = 1
 			- q:duel:1 x = #1001011
 			- q:trio:1 x = #1001005
 			- q:trio:1 y = #1001006
@@ -27,14 +29,14 @@ var formRules = []rule{
 			+ pl x = #2001001|m1|@3602001||
 			+ pl y = #2001002|m1|@3602001||
 			+ pl z = #2001003|m1|@3602001||
-			+ pub a = 1
-			+ pub b = 1
+			+ pub a = 3
+			+ pub b = 2
 			+ st event=match_complete match=m1 record=complete|#2001000|#0|trio|#2001000|@3602001|play=rm1|x;y;z|
 			+ ws:trio b0 = 30000000,1,1000
 			+ ws:trio mean = 1000,@2001
 			+ ws:trio open = 1
 			+ ws:trio total = 1
-			a told 1: match m1 x/#1001003 #2001001|m1|@3602001|| y/#1001004 #2001002|m1|@3602001||
+			a told 3: match m1 x/#1001003 #2001001|m1|@3602001|| y/#1001004 #2001002|m1|@3602001||
 			= {Matches:1 Players:3 Parked:0 WaitSum:1s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
@@ -54,6 +56,7 @@ var formRules = []rule{
 			- pl p0000 = #1001010||||trio=#1001010,1,~k,f,,
 			- pl p0001 = #1001011||||trio=#1001011,1,~k,f,,
 			- pl p0002 = #1001012||||trio=#1001012,1,~k,f,,
+			- pub a = 1
 			- q:trio:1 p0000 = #1001010
 			- q:trio:1 p0001 = #1001011
 			- q:trio:1 p0002 = #1001012
@@ -62,20 +65,20 @@ var formRules = []rule{
 			+ pl p0000 = #1001018|m1|@3601001||
 			+ pl p0001 = #1001019|m1|@3601001||
 			+ pl p0002 = #1001020|m1|@3601001||
-			+ pub a = 1
+			+ pub a = 2
 			+ st event=match_complete match=m1 record=complete|#1001017|#0|trio|#1001017|@3601001|play=rm1|p0000;p0001;p0002|
 			+ ws:trio b0 = 30000000,1,0
 			+ ws:trio mean = 0,@1001
 			+ ws:trio open = 1
 			+ ws:trio total = 1
-			a told 1: match m1 p0000/#1001003 #1001018|m1|@3601001|| p0001/#1001004 #1001019|m1|@3601001|| p0002/#1001005 #1001020|m1|@3601001||
+			a told 2: match m1 p0000/#1001003 #1001018|m1|@3601001|| p0001/#1001004 #1001019|m1|@3601001|| p0002/#1001005 #1001020|m1|@3601001||
 			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:true After:0 OpensIn:0s}
 		`,
 		again: `
 			- pl p0003 = #1001013||||trio=#1001013,1,~k,f,,
 			- pl p0004 = #1001014||||trio=#1001014,1,~k,f,,
 			- pl p0005 = #1001015||||trio=#1001015,1,~k,f,,
-			- pub a = 1
+			- pub a = 2
 			- q:trio:1 p0003 = #1001013
 			- q:trio:1 p0004 = #1001014
 			- q:trio:1 p0005 = #1001015
@@ -87,12 +90,12 @@ var formRules = []rule{
 			+ pl p0003 = #1001022|m2|@3601001||
 			+ pl p0004 = #1001023|m2|@3601001||
 			+ pl p0005 = #1001024|m2|@3601001||
-			+ pub a = 2
+			+ pub a = 3
 			+ st event=match_complete match=m2 record=complete|#1001021|#0|trio|#1001021|@3601001|play=rm2|p0003;p0004;p0005|
 			+ ws:trio b0 = 30000000,2,0
 			+ ws:trio open = 2
 			+ ws:trio total = 2
-			a told 2: match m2 p0003/#1001006 #1001022|m2|@3601001|| p0004/#1001007 #1001023|m2|@3601001|| p0005/#1001008 #1001024|m2|@3601001||
+			a told 3: match m2 p0003/#1001006 #1001022|m2|@3601001|| p0004/#1001007 #1001023|m2|@3601001|| p0005/#1001008 #1001024|m2|@3601001||
 			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 	},
@@ -103,6 +106,23 @@ var formRules = []rule{
 		want: `
 			- q:trio:1 x = #1001004
 			+ aw x = @1001
+			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After:0 OpensIn:0s}
+		`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
+	},
+	{
+		name: "while it is calm it gets the time to come back", script: "extract_group",
+		given: func(b *bundle) {
+			b.waiting(0, trio, "x")
+			b.rdb.Del(b.ctx, b.key("pr", "x"))
+			b.step(4 * time.Second)
+		},
+		do: func(b *bundle) string { return said(b.form(0, trio, 1), nil) },
+		want: `
+			- meta calm_until = 0
+			- q:trio:1 x = #1001004
+			+ aw x = @605001
+			+ meta calm_until = @605001
 			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
@@ -140,6 +160,7 @@ var formRules = []rule{
 			- pl h = #1001004||||trio=#1001004,1,key,,,
 			- pl x = #1001007||||trio=#1001007,1,~k,f,,
 			- pl y = #1001008||||trio=#1001008,1,~k,f,,
+			- pub a = 1
 			- q:trio:1 h = #1001004
 			- q:trio:1 x = #1001007
 			- q:trio:1 y = #1001008
@@ -149,13 +170,13 @@ var formRules = []rule{
 			+ pl h = #1001010|m1|@3601001||trio=#1001004,1,key,,@1001,
 			+ pl x = #1001011|m1|@3601001||
 			+ pl y = #1001012|m1|@3601001||
-			+ pub a = 1
+			+ pub a = 2
 			+ st event=match_complete match=m1 record=complete|#1001009|#0|trio|#1001009|@3601001|play=rm1|h;x;y|
 			+ ws:trio b0 = 30000000,1,0
 			+ ws:trio mean = 0,@1001
 			+ ws:trio open = 1
 			+ ws:trio total = 1
-			a told 1: match m1 x/#1001005 #1001011|m1|@3601001|| y/#1001006 #1001012|m1|@3601001||
+			a told 2: match m1 x/#1001005 #1001011|m1|@3601001|| y/#1001006 #1001012|m1|@3601001||
 			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
@@ -179,19 +200,20 @@ var formRules = []rule{
 		want: `
 			- pl x = #1001006||||duel=#1001006,1,~k,f,,
 			- pl y = #1001007||||duel=#1001007,1,~k,f,,
+			- pub a = 1
 			- q:duel:1 x = #1001006
 			- q:duel:1 y = #1001007
 			+ m m1 = complete|#1001009|#0|duel|#1001009|@3601001|play=rm1|x;y|
 			+ mx m1 = @3601001
 			+ pl x = #1001010|m1|@3601001||
 			+ pl y = #1001011|m1|@3601001||
-			+ pub a = 1
+			+ pub a = 2
 			+ st event=match_complete match=m1 record=complete|#1001009|#0|duel|#1001009|@3601001|play=rm1|x;y|
 			+ ws:duel b0 = 30000000,1,0
 			+ ws:duel mean = 0,@1001
 			+ ws:duel open = 1
 			+ ws:duel total = 1
-			a told 1: match m1 x/#1001003 #1001010|m1|@3601001|| y/#1001004 #1001011|m1|@3601001||
+			a told 2: match m1 x/#1001003 #1001010|m1|@3601001|| y/#1001004 #1001011|m1|@3601001||
 			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001008 OpensIn:0s}`,
@@ -212,7 +234,7 @@ var formRules = []rule{
 			- pl x = #1001018||||apart=#1001018,1,~k,f,,
 			- pl y = #1001019||||apart=#1001019,1,~k,f,,
 			- pl z = #1001020||||apart=#1001020,1,~k,f,,
-			- pub a = 3
+			- pub a = 5
 			- q:apart:1 x = #1001018
 			- q:apart:1 y = #1001019
 			- q:apart:1 z = #1001020
@@ -228,7 +250,7 @@ var formRules = []rule{
 			+ pl x = #1001023|m2|@3601001||
 			+ pl y = #1001026|m3|@3601001||
 			+ pl z = #1001024|m2|@3601001||
-			+ pub a = 4
+			+ pub a = 6
 			+ rc:apart,w,y(1 min) 1
 			+ rc:apart,x,z(1 min) 1
 			+ st event=match_complete match=m2 record=complete|#1001022|#0|apart|#1001022|@3601001|play=rm2|x;z|
@@ -236,7 +258,7 @@ var formRules = []rule{
 			+ ws:apart b0 = 30000000,3,0
 			+ ws:apart open = 2
 			+ ws:apart total = 3
-			a told 4: match m2 match m3 x/#1001014 #1001023|m2|@3601001|| z/#1001016 #1001024|m2|@3601001|| y/#1001015 #1001026|m3|@3601001|| w/#1001017 #1001027|m3|@3601001||
+			a told 6: match m2 match m3 x/#1001014 #1001023|m2|@3601001|| z/#1001016 #1001024|m2|@3601001|| y/#1001015 #1001026|m3|@3601001|| w/#1001017 #1001027|m3|@3601001||
 			= {Matches:2 Players:4 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,

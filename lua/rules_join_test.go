@@ -11,7 +11,9 @@ var joinRules = []rule{
 		do:    func(b *bundle) string { return b.joinAs(trio, b.joinOf("x", "", "f")) },
 		want: `
 			+ pl x = #1001004||||trio=#1001004,1,,f,,
+			+ pub a = 1
 			+ q:trio:1 x = #1001004
+			a told 1:
 			= place #1001004 repeated false position 1 of 1 record #1001004||||trio=#1001004,1,,f,,
 		`,
 		again: `= already queued as trio.#1001004`,
@@ -21,8 +23,11 @@ var joinRules = []rule{
 		given: func(b *bundle) { b.waiting(0, trio, "w"); b.arrive(0, "x") },
 		do:    func(b *bundle) string { return b.joinAs(trio, b.joinOf("x", "key", "f")) },
 		want: `
+			- pub a = 1
 			+ pl x = #1001006||||trio=#1001006,1,key,f,,
+			+ pub a = 2
 			+ q:trio:1 x = #1001006
+			a told 2:
 			= place #1001006 repeated false position 2 of 2 record #1001006||||trio=#1001006,1,key,f,,
 		`,
 		again: `= place #1001006 repeated true position 2 of 2 record #1001006||||trio=#1001006,1,key,f,,`,
@@ -36,8 +41,10 @@ var joinRules = []rule{
 		want: `
 			+ pl x = #1001005||||trio=#1001005,1,key,f,,
 			+ pl y = #1001006||||trio=#1001006,1,~1,f,,
+			+ pub a = 1
 			+ q:trio:1 x = #1001005
 			+ q:trio:1 y = #1001006
+			a told 1:
 			= place #1001005 repeated false position 1 of 1 record #1001005||||trio=#1001005,1,key,f,,; place #1001006 repeated false position 2 of 2 record #1001006||||trio=#1001006,1,~1,f,,; place #1001005 repeated true position 1 of 2 record #1001005||||trio=#1001005,1,key,f,,
 		`,
 		again: `= place #1001005 repeated true position 1 of 2 record #1001005||||trio=#1001005,1,key,f,,; place #1001006 repeated true position 2 of 2 record #1001006||||trio=#1001006,1,~1,f,,; place #1001005 repeated true position 1 of 2 record #1001005||||trio=#1001005,1,key,f,,`,
@@ -86,7 +93,9 @@ var joinRules = []rule{
 		},
 		want: `
 			+ pl x = #1001005||||trio=#1001005,1,~1,f,,
+			+ pub a = 1
 			+ q:trio:1 x = #1001005
+			a told 1:
 			= place #1001005 repeated false position 1 of 1 record #1001005||||trio=#1001005,1,~1,f,,; queue full
 		`,
 		again: `= place #1001005 repeated true position 1 of 1 record #1001005||||trio=#1001005,1,~1,f,,; queue full`,

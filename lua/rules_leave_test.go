@@ -7,10 +7,13 @@ var leaveRules = []rule{
 		do:    func(b *bundle) string { return b.leave("x") },
 		want: `
 			- pl x = #1001007||||trio=#1001005,1,~k,f,,;duel=#1001007,1,~k,f,,
+			- pub a = 2
 			- q:duel:1 x = #1001007
 			- q:trio:1 x = #1001005
 			+ kp x = @301001
 			+ pl x = #1001008||||
+			+ pub a = 3
+			a told 3:
 			= left [trio duel], match "", record "#1001008||||"
 		`,
 		again: `= left [], match "", record "#1001008||||"`,
@@ -21,8 +24,11 @@ var leaveRules = []rule{
 		do:    func(b *bundle) string { return b.leave("x", "trio", "apart") },
 		want: `
 			- pl x = #1001005||||trio=#1001004,1,~k,f,,;duel=#1001005,1,~k,f,,
+			- pub a = 2
 			- q:trio:1 x = #1001004
 			+ pl x = #1001006||||duel=#1001005,1,~k,f,,
+			+ pub a = 3
+			a told 3:
 			= left [trio], match "", record "#1001006||||duel=#1001005,1,~k,f,,"
 		`,
 		again: `= left [], match "", record "#1001006||||duel=#1001005,1,~k,f,,"`,
@@ -33,9 +39,12 @@ var leaveRules = []rule{
 		do:    func(b *bundle) string { return b.leave("x") },
 		want: `
 			- pl x = #1001004||||trio=#1001004,1,key,f,,
+			- pub a = 1
 			- q:trio:1 x = #1001004
 			+ kp x = @301001
 			+ pl x = #1001005||||trio=#1001004,1,key,f,@1001,
+			+ pub a = 2
+			a told 2:
 			= left [trio], match "", record "#1001005||||trio=#1001004,1,key,f,@1001,"
 		`,
 		again: `= left [], match "", record "#1001005||||trio=#1001004,1,key,f,@1001,"`,
@@ -60,10 +69,11 @@ var leaveRules = []rule{
 		do:    func(b *bundle) string { return b.leave("x") },
 		want: `
 			- pl x = #1001004||||trio=#1001004,1,~k,f,,
+			- pub b = 1
 			- q:trio:1 x = #1001004
 			+ kp x = @301001
 			+ pl x = #1001005||||
-			+ pub b = 1
+			+ pub b = 2
 			= left [trio], match "", record "#1001005||||"
 		`,
 		again: `= left [], match "", record "#1001005||||"`,

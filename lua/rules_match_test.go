@@ -13,7 +13,10 @@ var matchRules = []rule{
 		do:    func(b *bundle) string { return said(b.stores[0].AckMatch(b.ctx, b.who["x"], "m1")) },
 		want: `
 			- pl x = #1001008|m1|@3601001||
+			- pub a = 2
 			+ pl x = #1001010|m1|@3601001|1|
+			+ pub a = 3
+			a told 3:
 			= #1001010|m1|@3601001|1|
 		`,
 		again: `= #1001010|m1|@3601001|1|`,
@@ -46,9 +49,12 @@ var matchRules = []rule{
 		want: `
 			- m m1 = complete|#1001007|#0|duel|#1001007|@3601001|play=rm1|x;y|
 			- pl x = #1001008|m1|@3601001||
+			- pub a = 2
 			+ kp x = @301001
 			+ m m1 = complete|#1001010|#0|duel|#1001007|@3601001|play=rm1|x;y|x
 			+ pl x = #1001010||||
+			+ pub a = 3
+			a told 3:
 			= #1001010||||
 		`,
 		again: `= no such match`,
@@ -66,11 +72,14 @@ var matchRules = []rule{
 			- m m1 = complete|#1001010|#0|duel|#1001007|@3601001|play=rm1|x;y|y
 			- mx m1 = @3601001
 			- pl x = #1001008|m1|@3601001||
+			- pub a = 3
 			- ws:duel open = 1
 			+ kp x = @301001
 			+ pl x = #1001011||||
+			+ pub a = 4
 			+ st event=match_ended match=m1 reason=left
 			+ ws:duel open = 0
+			a told 4:
 			= #1001011||||
 		`,
 		again: `= no such match`,
@@ -106,8 +115,8 @@ var matchRules = []rule{
 			- mx m1 = @3601001
 			- pl x = #1001010|m1|@3601001||
 			- pl z = #1001012|m1|@3601001||
-			- pub a = 1
-			- pub b = 1
+			- pub a = 4
+			- pub b = 2
 			- ws:trio open = 1
 			+ kp x = @301001
 			+ kp z = @301001
@@ -115,11 +124,11 @@ var matchRules = []rule{
 			+ no:z(1440 min) #1001018|match_ended|trio|m1|ended|@1001
 			+ pl x = #1001015||||
 			+ pl z = #1001017||||
-			+ pub a = 2
-			+ pub b = 2
+			+ pub a = 5
+			+ pub b = 3
 			+ st event=match_ended match=m1 reason=ended
 			+ ws:trio open = 0
-			a told 2: x/#1001003 #1001015|||| #1001016|match_ended|trio|m1|ended|@1001
+			a told 5: x/#1001003 #1001015|||| #1001016|match_ended|trio|m1|ended|@1001
 			= ended
 		`,
 		again: `= no such match`,

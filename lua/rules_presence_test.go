@@ -30,9 +30,10 @@ var presenceRules = []rule{
 		want: `
 			- ip:b x
 			- pr:x(10 min) L|#0|b|#1001003
+			- pub b = 1
 			+ ip:a x
 			+ pr:x(10 min) L|#0|a|#1001005
-			+ pub b = 1
+			+ pub b = 2
 			= x/#1001005 as of #1001005: record "#1001004||||trio=#1001004,1,~k,f,,", match "", ranks map[trio:{1 1}]
 		`,
 		again: `
@@ -105,22 +106,22 @@ var presenceRules = []rule{
 		},
 		want: `
 			- pr:x(4 min) L|#0|a|#1001003
-			- pub a = 1
+			- pub a = 2
 			+ ip:a z
 			+ pr:x(10 min) L|#0|a|#362001002
 			+ pr:z(10 min) L|#0|a|#362001003
-			+ pub a = 2
-			a told 2: x replaced by #362001002
+			+ pub a = 3
+			a told 3: x replaced by #362001002
 			= x/#362001002 as of #362001003: record "#1001010|m1|@3601001||", match "complete|#1001009|#0|duel|#1001009|@3601001|play=rm1|x;y|", ranks map[]; z/#362001003 as of #362001003: record "", match "", ranks map[], notice dequeued duel.#1001008 presence_lost
 		`,
 		again: `
 			- pr:x(10 min) L|#0|a|#362001002
 			- pr:z(10 min) L|#0|a|#362001003
-			- pub a = 2
+			- pub a = 3
 			+ pr:x(10 min) L|#0|a|#362001004
 			+ pr:z(10 min) L|#0|a|#362001005
-			+ pub a = 3
-			a told 3: x replaced by #362001004 z replaced by #362001005
+			+ pub a = 4
+			a told 4: x replaced by #362001004 z replaced by #362001005
 			= x/#362001004 as of #362001005: record "#1001010|m1|@3601001||", match "complete|#1001009|#0|duel|#1001009|@3601001|play=rm1|x;y|", ranks map[]; z/#362001005 as of #362001005: record "", match "", ranks map[], notice dequeued duel.#1001008 presence_lost
 		`,
 	},

@@ -41,6 +41,7 @@ var sweepRules = []rule{
 			- ip:b x
 			- pr:idle(10 min) L|#0|b|#1001005
 			- pr:x(10 min) L|#0|b|#1001003
+			- pub b = 1
 			- q:trio:1 x = #1001004
 			+ aw idle = @905001
 			+ aw x = @905001
@@ -140,13 +141,14 @@ var sweepRules = []rule{
 		},
 		do: sweepOnce, want: `
 			- pl x = #1001004||||trio=#1001004,1,~k,f,,
+			- pub a = 2
 			- q:trio:1 x = #1001004
 			+ meta swept = @7202001|0
 			+ no:x(1440 min) #7202001004|dequeued|trio|trio.#1001004|expired|@7202001
-			+ pub a = 1
+			+ pub a = 3
 			+ wt duel = @7202001
 			+ wt trio = @7202001
-			a told 1: x/#7202001002 #7202001003|||| #7202001004|dequeued|trio|trio.#1001004|expired|@7202001
+			a told 3: x/#7202001002 #7202001003|||| #7202001004|dequeued|trio|trio.#1001004|expired|@7202001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:1 Due:[]}
 		`,
 		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,
@@ -169,14 +171,15 @@ var sweepRules = []rule{
 		given: func(b *bundle) { b.waiting(0, trio, "x"); b.closeWorld("trio") },
 		do:    sweepOnce, want: `
 			- pl x = #1001004||||trio=#1001004,1,~k,f,,
+			- pub a = 1
 			- q:trio:1 x = #1001004
 			+ kp x = @301001
 			+ meta swept = @1001|0
 			+ no:x(1440 min) #1001007|dequeued|trio|trio.#1001004|world_closed|@1001
 			+ pl x = #1001006||||
-			+ pub a = 1
+			+ pub a = 2
 			+ wt duel = @1001
-			a told 1: x/#1001003 #1001006|||| #1001007|dequeued|trio|trio.#1001004|world_closed|@1001
+			a told 2: x/#1001003 #1001006|||| #1001007|dequeued|trio|trio.#1001004|world_closed|@1001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}
 		`,
 		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,

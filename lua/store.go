@@ -241,7 +241,11 @@ func parseReply(v any) (reply, error) {
 	return list, nil
 }
 
-func (r reply) status() int64 { return r[0].(int64) } //nolint:errcheck,forcetypeassert // parseReply has looked
+// status is the first element, which parseReply has seen to be a number.
+func (r reply) status() int64 {
+	status, _ := r[0].(int64)
+	return status
+}
 
 func (r reply) err() error { return errorOf(r.status()) }
 

@@ -88,14 +88,15 @@ func (b *bundle) view() *view {
 func (b *bundle) readHashes(v *view, hashes map[string]*redis.MapStringStringCmd) {
 	b.Helper()
 	for name, cmd := range hashes {
-		switch fields := cmd.Val(); {
-		case name == "meta":
+		fields := cmd.Val()
+		switch name {
+		case "meta":
 			n, err := strconv.ParseInt(fields["epoch"], 10, 64)
 			if err != nil {
 				b.Fatal(err)
 			}
 			v.epoch = ident.Place(n)
-		case name == "pl":
+		case "pl":
 			for player, text := range fields {
 				r, err := ParseRecord(text)
 				if err != nil {
@@ -103,7 +104,7 @@ func (b *bundle) readHashes(v *view, hashes map[string]*redis.MapStringStringCmd
 				}
 				v.records[ident.Player(player)] = r
 			}
-		case name == "m":
+		case "m":
 			for id, text := range fields {
 				m, err := ParseMatch(ident.Match(id), text)
 				if err != nil {
@@ -111,9 +112,9 @@ func (b *bundle) readHashes(v *view, hashes map[string]*redis.MapStringStringCmd
 				}
 				v.matches[m.ID] = m
 			}
-		case name == "pub":
+		case "pub":
 			v.published = fields
-		case name == "w":
+		case "w":
 			v.worlds = fields
 		default:
 			v.open[ident.World(strings.TrimPrefix(name, "ws:"))] = fields["open"]

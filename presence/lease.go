@@ -58,6 +58,9 @@ func (k *Keeper) renew(ctx context.Context, failed bool) error {
 	return nil
 }
 
+// HealSoon has the states read of the sessions that are in doubt.
+func (k *Keeper) HealSoon() { k.healSoon(healing{}) }
+
 // Gap has all states read: messages to this instance were lost.
 func (k *Keeper) Gap() { k.healSoon(healing{look: true}) }
 

@@ -1,50 +1,16 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/musterhq/muster/client"
 	"github.com/musterhq/muster/configs"
 	"github.com/musterhq/muster/internal/redistest"
 	"github.com/musterhq/muster/protocol"
 )
-
-// start runs an instance in this process until the test ends and returns the address of its WebSocket.
-func start(tb testing.TB, change func(*configs.Config)) string {
-	tb.Helper()
-	config := configs.Default()
-	config.Listen, config.OpsListen, config.Drain = "127.0.0.1:0", "", 0
-	config.Realm = redistest.Realm(tb)
-	config.Limits.ConnectionsPerIP, config.Limits.MessagesPerSecond = 100_000, 100_000
-	change(&config)
-	s, err := New(tb.Context(), Options{Config: config, Log: zerolog.Nop(), Reload: func() (configs.Config, error) { return config, nil }})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	address, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- s.Run(ctx, func(public string) { address <- public }) }()
-	tb.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			tb.Errorf("run: %v", err)
-		}
-	})
-	var public string
-	select {
-	case public = <-address:
-	case err := <-ended:
-		tb.Fatal(err)
-	}
-	s.await(tb.Context(), s.Ready)
-	return "ws://" + public + protocol.Path
-}
 
 // player is a connected client and where its matches come.
 type player struct {

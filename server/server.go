@@ -88,6 +88,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	s.worlds = newRealmWorlds(s.store, s.matching, c.Worlds, s.log)
 	s.hub = hub.New(hub.Options{
 		Store: s.store, Facts: s.worlds.Facts, Log: s.log, Dropped: s.metrics.slowClient, LookedAgain: s.metrics.reread,
+		Doubted: func() { s.presence.HealSoon() },
 	})
 	s.presence = presence.New(presence.Options{
 		Store: s.store, Sessions: s.hub, Worlds: s.worlds, Log: s.log,

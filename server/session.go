@@ -136,11 +136,13 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 		return c.greetAgain(ctx, player)
 	}
 	if c.server.draining.Load() {
+		defer c.session.Close(protocol.CloseGoingAway) // and not 4408 later, which says not to come back
 		return one(retryable(protocol.NewError(protocol.CodeDraining)))
 	}
 	if player == "" {
 		player = newPlayerID()
 	}
+	c.hello.Stop() // it came in time, however long the answer takes
 	epoch := c.server.store.Epoch()
 	c.server.hub.Enter(c.session, player)
 	st, err := c.server.presence.Arrive(ctx, lua.Session{Player: player})
@@ -149,7 +151,6 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 		c.hello.Reset(protocol.HelloTimeout)
 		return one(c.server.wireError(err))
 	}
-	c.hello.Stop()
 	c.session.Arrived(epoch, st)
 	c.greeted.Store(true)
 	c.server.hub.Replaced(lua.Session{Player: player, Generation: st.Generation})

@@ -9,6 +9,12 @@ local function tell(instance, line)
   table.insert(told[instance], line)
 end
 
+-- tell_self counts a change that the reply itself tells of: should the reply be lost, or the call be carried
+-- out late, the caller finds the gap.
+local function tell_self()
+  told[self] = told[self] or {}
+end
+
 -- tell_player sends a player's new record, with the note that goes with it, to where its session is.
 local function tell_player(player, presence, notice)
   if presence.state == 'L' then
