@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -24,18 +23,31 @@ import (
 // version is set by the linker in releases.
 var version = "dev"
 
-// exitBadConfig is the exit code where settings are wrong.
+// exitBadConfig is the exit code where settings, or the command line, are wrong.
 const exitBadConfig = 2
 
 func main() {
 	if err := command().ExecuteContext(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		var problems configs.Problems
-		if errors.As(err, &problems) {
+		var (
+			problems configs.Problems
+			usage    *usageError
+		)
+		if errors.As(err, &problems) || errors.As(err, &usage) {
 			os.Exit(exitBadConfig)
 		}
 		os.Exit(1)
 	}
+}
+
+// usageError is a command line that is wrong.
+type usageError struct{ error }
+
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usageError{fmt.Errorf("%q is no command; see muster --help", args[0])}
+	}
+	return nil
 }
 
 // command is the command line: a bare `muster` is `muster serve`.
@@ -46,6 +58,7 @@ func command() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	serve := serveCommand()
 	serve.Use, serve.Short = "serve", "Serve players (the default)"
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(serve, versionCommand(), healthCommand())
 	return root
 }
@@ -55,7 +68,7 @@ func serveCommand() *cobra.Command {
 		file  string
 		check bool
 	)
-	cmd := &cobra.Command{Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true}
+	cmd := &cobra.Command{Args: noArguments, SilenceUsage: true, SilenceErrors: true}
 	cmd.Flags().StringVar(&file, "config", "", "file with the settings (YAML)")
 	cmd.Flags().BoolVar(&check, "check", false, "check the settings and exit")
 	configs.AddFlags(cmd.Flags())
@@ -113,37 +126,12 @@ func serve(ctx context.Context, config configs.Config, load func() (configs.Conf
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "muster", version)
 			return err
 		},
 	}
-}
-
-// healthCommand asks a running instance how it is, for containers that have no other program.
-func healthCommand() *cobra.Command {
-	var url string
-	cmd := &cobra.Command{Use: "health", Short: "Ask a running instance whether it is well", Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true}
-	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:8080/readyz", "what to ask")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second)
-		defer cancel()
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-		if err != nil {
-			return err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = response.Body.Close() }() // the status is all that counts
-		if response.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s answers %s", url, response.Status)
-		}
-		return nil
-	}
-	return cmd
 }
 
 // newLogger logs to stderr: for people on a terminal, JSON elsewhere.

@@ -66,7 +66,7 @@ type Limits struct {
 	Connections       int            `koanf:"connections" range:"1..10000000"`
 	ConnectionsPerIP  int            `koanf:"connections_per_ip" range:"1..10000000"`
 	MessagesPerSecond int            `koanf:"messages_per_second" range:"1..100000"`
-	WorldsPerPlayer   int            `koanf:"worlds_per_player" range:"1..32"`
+	WorldsPerPlayer   int            `koanf:"worlds_per_player" range:"1..8"`
 	MessageBytes      int            `koanf:"message_bytes" range:"1024..1048576"`
 	TrustedProxies    []netip.Prefix `koanf:"trusted_proxies"`
 }

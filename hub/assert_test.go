@@ -3,6 +3,7 @@ package hub
 import (
 	"testing"
 
+	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/lua"
 )
 
@@ -51,5 +52,17 @@ func TestWhoArrivesWithACallThatMetTheLossLosesNothing(t *testing.T) {
 		b.store.states["p"] = lua.PlayerState{Record: record(130, "", "duel.130")}
 		b.heal()
 		b.sees(client)
+	})
+}
+
+func TestWhoLeftAMatchIsNotAssertedToBeInIt(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "m"), Match: match(4, "p", "q")})
+		changed := "complete|12|0|duel|4|100000||p;q|q"
+		b.hub.Deliver(lua.Told{Number: 1, Matches: map[ident.Match]string{"m": changed}})
+		if asserted := b.hub.Assertions(); asserted[0].Session != s.ID() || asserted[0].Match != changed {
+			t.Errorf("asserts %+v", asserted)
+		}
+		b.sees(client) // it is nothing that a client need be told
 	})
 }

@@ -21,6 +21,37 @@ func (h *Hub) Deliver(told lua.Told) {
 	for _, r := range told.Replaced {
 		h.Replaced(r)
 	}
+	if len(told.Changes) == 0 {
+		for id, text := range told.Matches {
+			h.learn(id, text)
+		}
+	}
+}
+
+// learn has the sessions in a match know that it changed: somebody left it. Their clients need not be told; but
+// should history be lost, nobody is asserted to be in it who has left.
+func (h *Hub) learn(id ident.Match, text string) {
+	m, err := lua.ParseMatch(id, text)
+	if err != nil {
+		h.opts.Log.Error().Err(err).Msg("told match is malformed")
+		return
+	}
+	for _, player := range m.Players {
+		for _, s := range h.of(player) {
+			s.learn(m, text)
+		}
+	}
+}
+
+func (s *Session) learn(m lua.Match, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen.parsed().Match != m.ID {
+		return
+	}
+	if known, err := lua.ParseMatch(m.ID, s.seen.match); err == nil && known.Version < m.Version {
+		s.seen.match = text
+	}
 }
 
 func (h *Hub) change(epoch ident.Place, c lua.Change, frames *completions) {

@@ -2,7 +2,7 @@ package hub
 
 // The outbox is bounded: a client that lets so much pile up does not read.
 const (
-	outboxMaxFrames = 512
+	outboxMaxFrames = 4096
 	outboxMaxBytes  = 1 << 20
 )
 

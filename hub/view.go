@@ -13,6 +13,8 @@ import (
 type WorldFacts struct {
 	// Size is how many players a match has.
 	Size int
+	// Apart says that the same two do not meet again at once, so that enough may wait and not fit.
+	Apart bool
 	// MeanWait is how long matches took to form lately, as this instance last learned it.
 	MeanWait lua.MeanWait
 }
@@ -34,17 +36,19 @@ func Queued(t lua.Ticket, rank lua.Rank, facts WorldFacts, now int64) protocol.Q
 	return protocol.Queued{
 		World: string(t.World), TicketID: string(t.ID()), Party: protocol.List[string]{},
 		Position: int64(rank.Position), QueueSize: int64(rank.Size), EnqueuedAt: enqueued, WaitedMS: waited,
-		EstimatedWaitMS: Estimate(facts.MeanWait, now, waited), WaitingFor: waitingFor(rank.Size, facts.Size),
+		EstimatedWaitMS: Estimate(facts.MeanWait, now, waited), WaitingFor: waitingFor(rank.Size, facts),
 	}
 }
 
-// waitingFor says what a ticket waits for: more players, or, where enough are there, their match.
-func waitingFor(size, needed int) protocol.WaitingFor {
-	need := max(0, needed-size)
-	switch need {
-	case 0:
+// waitingFor says what a ticket waits for: more players, or, where enough are there, others or their match.
+func waitingFor(size int, facts WorldFacts) protocol.WaitingFor {
+	need := max(0, facts.Size-size)
+	switch {
+	case need == 0 && facts.Apart:
+		return protocol.WaitingFor{Code: "opponent", Text: "somebody you have not just met"}
+	case need == 0:
 		return protocol.WaitingFor{Code: "match", Text: "a match is about to be formed"}
-	case 1:
+	case need == 1:
 		return protocol.WaitingFor{Code: protocol.WaitingForPlayers, Need: 1, Text: "1 more player"}
 	default:
 		return protocol.WaitingFor{Code: protocol.WaitingForPlayers, Need: int64(need), Text: fmt.Sprintf("%d more players", need)}

@@ -20,6 +20,22 @@ local player, generation, id = ARGV[5], ARGV[6], ARGV[7]
 local presence = parse_presence(redis.call('GET', prefix .. 'pr:' .. player))
 if is_older(generation, presence) then return finish({CODE_REPLACED}) end
 local record = load(player)
+
+-- tell_others tells the others' instances who is left, so that none of them brings the player back into the
+-- match should history be lost.
+local function tell_others(match, text)
+  local keys = {}
+  for i, other in ipairs(match.players) do
+    keys[i] = prefix .. 'pr:' .. other
+  end
+  for i, seen in ipairs(redis.call('MGET', unpack(keys))) do
+    local other = parse_presence(seen)
+    if other.state == 'L' and not has_left(match, match.players[i]) then
+      tell_match(other.instance, id, text)
+    end
+  end
+end
+
 if id == '' or record.match ~= id then return finish({CODE_NO_SUCH_MATCH}) end
 record.match, record.ends, record.acked = '', '', ''
 save(player)
@@ -36,7 +52,9 @@ if match then
     count_open(match.world, -1)
     redis.call('XADD', prefix .. 'st', 'MAXLEN', '~', '10000', '*', 'event', 'match_ended', 'match', id, 'reason', 'left')
   else
-    redis.call('HSET', prefix .. 'm', id, format_match(match))
+    local changed = format_match(match)
+    redis.call('HSET', prefix .. 'm', id, changed)
+    tell_others(match, changed)
   end
 end
 return finish({1, tell_all(), int(now_ms), format_record(record)})

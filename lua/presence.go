@@ -27,7 +27,7 @@ type PlayerState struct {
 
 // Rank is how a ticket stands in its queue.
 type Rank struct {
-	// Position counts the matchable tickets ahead plus one; 0 where the ticket is not matchable now.
+	// Position counts the matchable tickets ahead plus one.
 	Position int
 	// Size is how many players could be matched.
 	Size int

@@ -54,7 +54,7 @@ var matchRules = []rule{
 			+ m m1 = complete|#1001010|#0|duel|#1001007|@3601001|play=rm1|x;y|x
 			+ pl x = #1001010||||
 			+ pub a = 3
-			a told 3:
+			a told 3: match m1
 			= #1001010||||
 		`,
 		again: `= no such match`,
@@ -116,7 +116,7 @@ var matchRules = []rule{
 			- pl x = #1001010|m1|@3601001||
 			- pl z = #1001012|m1|@3601001||
 			- pub a = 4
-			- pub b = 2
+			- pub b = 3
 			- ws:trio open = 1
 			+ kp x = @301001
 			+ kp z = @301001
@@ -125,7 +125,7 @@ var matchRules = []rule{
 			+ pl x = #1001015||||
 			+ pl z = #1001017||||
 			+ pub a = 5
-			+ pub b = 3
+			+ pub b = 4
 			+ st event=match_ended match=m1 reason=ended
 			+ ws:trio open = 0
 			a told 5: x/#1001003 #1001015|||| #1001016|match_ended|trio|m1|ended|@1001

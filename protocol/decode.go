@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -16,6 +17,9 @@ func DecodeRequest(frame []byte) (Request, error) {
 	members, fault := scanObject(frame)
 	f := fields{members: members}
 	id := f.correlation()
+	if fault == loneSurrogate && strings.ContainsRune(id, '\uFFFD') {
+		id = "" // better none than another
+	}
 	bad := func(fault string) (Request, error) {
 		return nil, &Error{Envelope: Envelope{ID: id}, Code: CodeBadMessage, Message: fault}
 	}
@@ -88,6 +92,9 @@ func (f *fields) text(name string) string {
 // absent.
 func (f *fields) correlation() string {
 	id := f.text("id")
+	if id == "" && f.raw("id") != nil {
+		f.refuse("id", "must not be empty")
+	}
 	if utf8.RuneCountInString(id) > MaxCorrelationLength {
 		f.refuse("id", "must have at most %d characters", MaxCorrelationLength)
 		return ""

@@ -26,8 +26,6 @@ func TestDecodeRequest(t *testing.T) {
 			" {\t\"type\" : \"leave\" ,\r\n\"id\" : \"1\" } \n", &protocol.Leave{Envelope: protocol.Envelope{ID: "1"}}},
 		"null is as if absent": {
 			`{"type":"join","id":null,"world":"w","party":null,"attributes":null,"ticket":null}`, &protocol.Join{World: "w"}},
-		"an empty id of a message is as if absent": {
-			`{"type":"status","id":""}`, &protocol.Status{}},
 		"64 characters of id, not bytes": {
 			`{"type":"status","id":"` + strings.Repeat("ü", 64) + `"}`,
 			&protocol.Status{Envelope: protocol.Envelope{ID: strings.Repeat("ü", 64)}}},
@@ -100,6 +98,8 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		"an empty type":                {`{"id":"1","type":""}`, protocol.CodeUnknownType, "1", `""`},
 		"a type of the server":         {`{"id":"1","type":"welcome"}`, protocol.CodeUnknownType, "1", "unknown"},
 		"id not a string":              {`{"type":"leave","id":1}`, bad, "", "id: must be a string"},
+		"an empty id":                  {`{"type":"status","id":""}`, bad, "", "id: must not be empty"},
+		"half a surrogate in the id":   {`{"type":"status","id":"\ud800"}`, bad, "", "half of a surrogate pair"},
 		"id too long":                  {`{"type":"leave","id":"` + strings.Repeat("x", 65) + `"}`, bad, "", "id: must have at most 64"},
 		"no world":                     {`{"type":"join","id":"1"}`, bad, "1", "world: is required"},
 		"world null":                   {`{"type":"join","world":null}`, bad, "", "world: is required"},

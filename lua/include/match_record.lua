@@ -19,6 +19,13 @@ local function format_match(match)
     match.rooms, table.concat(match.players, ';'), table.concat(match.left, ';')}, '|')
 end
 
+local function has_left(match, player)
+  for _, left in ipairs(match.left) do
+    if left == player then return true end
+  end
+  return false
+end
+
 -- count_open keeps how many matches of a world are open. A world that is gone has no counts; but where no
 -- world is declared a lost history took them all, and they will be again.
 local function count_open(world, by)

@@ -15,13 +15,6 @@ local function taken_since(player, id)
   return text and parse_match(text).epoch == epoch
 end
 
-local function has_left(match, player)
-  for _, left in ipairs(match.left) do
-    if left == player then return true end
-  end
-  return false
-end
-
 -- rejoin gives a participant its match back where nothing newer stands.
 local function rejoin(player, id, match)
   local record = load(player)
