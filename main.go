@@ -99,7 +99,7 @@ func serve(ctx context.Context, config configs.Config, load func() (configs.Conf
 		debug.SetGCPercent(gcPercent)
 	}
 	log := newLogger(config.Log)
-	instance, err := server.New(ctx, server.Options{Config: config, Reload: load, Version: version, Log: log})
+	instance, err := server.New(ctx, server.Options{Config: config, Reload: load, SetLogLevel: setLogLevel, Version: version, Log: log})
 	if err != nil {
 		return err
 	}
@@ -134,13 +134,18 @@ func versionCommand() *cobra.Command {
 	}
 }
 
+// setLogLevel is for the whole process: a logger's own level could not be changed later.
+func setLogLevel(level configs.LogLevel) {
+	parsed, err := zerolog.ParseLevel(string(level))
+	if err != nil {
+		parsed = zerolog.InfoLevel
+	}
+	zerolog.SetGlobalLevel(parsed)
+}
+
 // newLogger logs to stderr: for people on a terminal, JSON elsewhere.
 func newLogger(c configs.Log) zerolog.Logger {
-	level, err := zerolog.ParseLevel(string(c.Level))
-	if err != nil {
-		level = zerolog.InfoLevel
-	}
-	zerolog.SetGlobalLevel(level)
+	setLogLevel(c.Level)
 	if c.Format == configs.LogConsole || (c.Format == configs.LogAuto && isatty.IsTerminal(os.Stderr.Fd())) {
 		return zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly}).With().Timestamp().Logger()
 	}

@@ -20,8 +20,9 @@ const playerHeader = "X-Player-Id"
 
 // routes are the HTTP API of PROTOCOL.md, section 7.
 func (s *Server) routes(e *gin.Engine) {
-	e.GET(protocol.Path, s.upgrade)
-	v1 := e.Group("/v1")
+	// A page of another origin could not read an answer, but its request would have been carried out.
+	v1 := e.Group("/v1", s.refuseForeign)
+	v1.GET("/ws", s.upgrade)
 	v1.POST("/matching/join", s.handle(s.postJoin))
 	v1.POST("/matching/leave", s.handle(s.postLeave))
 	v1.POST("/matching/heartbeat", s.handle(s.postHeartbeat))
@@ -31,8 +32,10 @@ func (s *Server) routes(e *gin.Engine) {
 	v1.GET("/matches/:id", s.handle(s.getMatch))
 	v1.POST("/matches/:id/seats", s.handle(s.postSeats))
 	v1.DELETE("/matches/:id", s.handle(s.deleteMatch))
-	e.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
-	e.GET("/readyz", s.getReady)
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		e.Handle(method, "/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
+		e.Handle(method, "/readyz", s.getReady)
+	}
 }
 
 // endpoint answers a request with a status and a body; nil is no body.
@@ -245,50 +248,4 @@ func (s *Server) getQueueStatus(ctx context.Context, c *gin.Context) (int, any, 
 		status.OldestWaitedMS = max(0, q.Now-q.OldestAt)
 	}
 	return http.StatusOK, status, nil
-}
-
-// matchID is the match that the path names.
-func matchID(c *gin.Context) (ident.Match, error) {
-	if id := c.Param("id"); ident.Valid(id) {
-		return ident.Match(id), nil
-	}
-	return "", lua.ErrNoSuchMatch
-}
-
-func (s *Server) getMatch(ctx context.Context, c *gin.Context) (int, any, error) {
-	id, err := matchID(c)
-	if err != nil {
-		return 0, nil, err
-	}
-	m, err := s.store.ReadMatch(ctx, id)
-	if err != nil {
-		return 0, nil, err
-	}
-	return http.StatusOK, hub.MatchView(m, false), nil
-}
-
-func (s *Server) postSeats(ctx context.Context, c *gin.Context) (int, any, error) {
-	var body protocol.SeatsBody
-	if err := decode(c, &body); err != nil {
-		return 0, nil, err
-	}
-	id, err := matchID(c)
-	if err != nil {
-		return 0, nil, err
-	}
-	if _, err := s.store.ReadMatch(ctx, id); err != nil {
-		return 0, nil, err
-	}
-	return 0, nil, protocol.Errorf(protocol.CodeBadMessage, "open: this match's world has no backfill")
-}
-
-func (s *Server) deleteMatch(ctx context.Context, c *gin.Context) (int, any, error) {
-	id, err := matchID(c)
-	if err != nil {
-		return 0, nil, err
-	}
-	if err := s.store.EndMatch(ctx, id, lua.Ended); err != nil {
-		return 0, nil, err
-	}
-	return http.StatusNoContent, nil, nil
 }

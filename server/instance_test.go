@@ -54,6 +54,14 @@ func settings(tb testing.TB, change func(*configs.Config)) configs.Config {
 // launch runs an instance until the test ends, or is stopped, and waits until it is ready.
 func launch(tb testing.TB, config configs.Config) *instance {
 	tb.Helper()
+	i := launchUnready(tb, config)
+	eventually(tb, "the instance is ready", i.server.Ready)
+	return i
+}
+
+// launchUnready is launch without the wait.
+func launchUnready(tb testing.TB, config configs.Config) *instance {
+	tb.Helper()
 	i := &instance{tb: tb, config: config, log: new(logged)}
 	var err error
 	i.server, err = New(tb.Context(), Options{Config: config, Log: zerolog.New(i.log), Reload: i.read})
@@ -78,7 +86,6 @@ func launch(tb testing.TB, config configs.Config) *instance {
 	case <-ended:
 		tb.FailNow()
 	}
-	eventually(tb, "the instance is ready", i.server.Ready)
 	return i
 }
 

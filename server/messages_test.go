@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"maps"
+	"testing"
 
 	"github.com/musterhq/muster/protocol"
 )
@@ -10,7 +11,7 @@ import (
 // What PROTOCOL, section 4, says of each message that this version sends: each field, whether it must be there,
 // and its type.
 var (
-	waitingFor = fields{"code": exactly("players", "match"), "need?": from(1), "text": text}
+	waitingFor = fields{"code": exactly("players", "match", "opponent"), "need?": from(1), "text": text}
 
 	queuedFields = fields{
 		"world": id, "ticket_id": id, "party": list(id), "position": from(0), "queue_size": from(0),
@@ -70,7 +71,8 @@ var messageFields = map[string]fields{
 	},
 }
 
-func with(a, b fields) fields {
+// with are the fields of both; b wins.
+func with[M ~map[string]V, V any](a, b M) M {
 	sum := maps.Clone(a)
 	maps.Copy(sum, b)
 	return sum
@@ -106,4 +108,30 @@ func messageFault(o object) string {
 		return errorFault(o)
 	}
 	return ""
+}
+
+func TestTheTablesFindWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		frame string
+		sound bool
+	}{
+		"as it should be":         {`{"type":"left","id":"1","worlds":[]}`, true},
+		"a list that is null":     {`{"type":"left","worlds":null}`, false},
+		"a field too few":         {`{"type":"left"}`, false},
+		"a field too many":        {`{"type":"left","worlds":[],"world":"w"}`, false},
+		"an event with an id":     {`{"type":"going_away","id":"1","reconnect_in_ms":0}`, false},
+		"a fraction":              {`{"type":"going_away","reconnect_in_ms":0.5}`, false},
+		"a retry that is not due": {`{"type":"error","code":"unknown_world","message":"m","retry_after_ms":1}`, false},
+		"a retry that is due":     {`{"type":"error","code":"queue_full","message":"m"}`, false},
+		"seconds":                 {`{"type":"joined","world":"w","ticket_id":"w.1","position":1,"queue_size":1,"enqueued_at":1795974561,"estimated_wait_ms":null,"party":[]}`, false},
+	} {
+		o, err := parseObject([]byte(c.frame))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fault := messageFault(o); (fault == "") != c.sound {
+			t.Errorf("%s: fault %q", name, fault)
+		}
+	}
 }

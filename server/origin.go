@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -9,7 +10,10 @@ import (
 
 // origins are the browser origins that may connect. It is safe for concurrent use.
 type origins struct {
-	listed atomic.Pointer[map[origin]bool]
+	// localOnly is set where clients name themselves on this machine alone: without a list only its own names
+	// are the same host. Any site can have its name point here, and its pages would be of the same host.
+	localOnly bool
+	listed    atomic.Pointer[map[origin]bool]
 }
 
 // origin is an origin in one way of writing: lower case, and the port always there where the scheme has a
@@ -49,7 +53,13 @@ func (o *origins) allows(r *http.Request) bool {
 	if listed := *o.listed.Load(); len(listed) > 0 {
 		return listed[from]
 	}
-	return from.sameHost(r)
+	return from.sameHost(r) && (!o.localOnly || from.isLocal())
+}
+
+// isLocal tells of the names that only this machine has.
+func (o origin) isLocal() bool {
+	address, err := netip.ParseAddr(o.host)
+	return o.host == "localhost" || err == nil && address.IsLoopback()
 }
 
 // sameHost compares with the host that the request was sent to. Its scheme is not known for sure: a proxy may

@@ -101,3 +101,25 @@ func TestOriginsAreReplaced(t *testing.T) {
 		t.Error("the old list still holds")
 	}
 }
+
+func TestOnThisMachineAloneOnlyItsOwnNamesAreTheSameHost(t *testing.T) {
+	t.Parallel()
+	o := newOrigins(nil)
+	o.localOnly = true
+	for host, want := range map[string]bool{
+		"localhost:8080": true, "127.0.0.1:8080": true, "[::1]:8080": true, "rebound.example:8080": false,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/v1/ws", http.NoBody)
+		r.Host = host
+		r.Header.Set("Origin", "http://"+host)
+		if got := o.allows(r); got != want {
+			t.Errorf("%s: allowed %v, want %v", host, got, want)
+		}
+	}
+	o.set([]string{"http://rebound.example:8080"})
+	r := httptest.NewRequest(http.MethodGet, "/v1/ws", http.NoBody)
+	r.Header.Set("Origin", "http://rebound.example:8080")
+	if !o.allows(r) {
+		t.Error("an origin that is listed was refused")
+	}
+}

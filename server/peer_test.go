@@ -31,11 +31,21 @@ type peer struct {
 // open connects and says nothing yet.
 func (i *instance) open() *peer {
 	i.tb.Helper()
+	return i.dial(client.Options{})
+}
+
+// openSilent is open for a client that does not answer pings.
+func (i *instance) openSilent() *peer {
+	i.tb.Helper()
+	return i.dial(client.Options{OnPing: func() bool { return false }})
+}
+
+func (i *instance) dial(o client.Options) *peer {
+	i.tb.Helper()
 	p := &peer{tb: i.tb, arrivals: make(chan struct{}, 1)}
+	o.OnFrame, o.OnEvent, o.HTTPClient = p.take, func(protocol.Event) {}, stranger
 	var err error
-	p.c, err = client.Open(i.tb.Context(), i.ws(), client.Options{
-		OnFrame: p.take, OnEvent: func(protocol.Event) {}, HTTPClient: stranger,
-	})
+	p.c, err = client.Open(i.tb.Context(), i.ws(), o)
 	if err != nil {
 		i.tb.Fatal(err)
 	}

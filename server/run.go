@@ -73,7 +73,9 @@ func (s *Server) inspect(ctx context.Context) {
 
 // drain lets go of all clients, spread over the time that is set, and then of the leases.
 func (s *Server) drain(ctx context.Context) {
+	s.door.Lock()
 	s.draining.Store(true)
+	s.door.Unlock()
 	s.log.Info().Int("sessions", s.hub.Count()).Dur("drain", s.config.Drain).Msg("draining")
 	ctx, cancel := context.WithTimeout(ctx, s.config.Drain+drainTail)
 	defer cancel()

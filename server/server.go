@@ -28,9 +28,11 @@ import (
 type Options struct {
 	Config configs.Config
 	// Reload reads the settings again, for Server.Reload.
-	Reload  func() (configs.Config, error)
-	Version string
-	Log     zerolog.Logger
+	Reload func() (configs.Config, error)
+	// SetLogLevel changes what is logged from now on; nil where that cannot be changed.
+	SetLogLevel func(configs.LogLevel)
+	Version     string
+	Log         zerolog.Logger
 }
 
 // Server is one instance.
@@ -49,6 +51,8 @@ type Server struct {
 	proxies   proxies
 	origins   *origins
 	draining  atomic.Bool
+	// door is held to begin a connection, and alone to begin the drain, which waits for those that have begun.
+	door sync.RWMutex
 
 	// base is the context of connections and of what runs on nobody's behalf; it ends with Run.
 	base context.Context //nolint:containedctx // connections outlive the requests that opened them
@@ -70,6 +74,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		admission: newAdmission(c.Limits.Connections, c.Limits.ConnectionsPerIP),
 		proxies:   c.Limits.TrustedProxies, origins: newOrigins(c.Origins),
 	}
+	s.origins.localOnly = c.Auth.Mode == configs.AuthDev && !c.Auth.AllowDev
 	s.base, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.sockets, s.closeSockets = context.WithCancel(s.base)
 	var err error
@@ -139,8 +144,8 @@ func (s *Server) Reload() error {
 		return err
 	}
 	s.origins.set(changed.Origins)
-	if level, err := zerolog.ParseLevel(string(changed.Log.Level)); err == nil {
-		zerolog.SetGlobalLevel(level)
+	if s.opts.SetLogLevel != nil {
+		s.opts.SetLogLevel(changed.Log.Level)
 	}
 	s.log.Info().Msg("settings read again")
 	return nil
@@ -148,34 +153,56 @@ func (s *Server) Reload() error {
 
 // upgrade makes a request a WebSocket. The handler returns; the reader goes on alone.
 func (s *Server) upgrade(c *gin.Context) {
-	switch {
-	case s.draining.Load():
+	if !s.enter() {
 		writeProblem(c, retryable(protocol.NewError(protocol.CodeDraining)))
-		return
-	case !s.origins.allows(c.Request):
-		s.metrics.refused("origin")
-		writeProblemAs(c.Writer, http.StatusForbidden,
-			protocol.Errorf(protocol.CodeUnauthorized, "this origin may not connect; see the setting origins"))
 		return
 	}
 	release, admitted := s.admission.admit(s.proxies.clientAddr(c.Request))
 	t, err := accept(c.Writer, c.Request, s.config.Limits.MessageBytes)
 	if err != nil {
 		release()
+		s.serving.Done()
 		s.log.Debug().Err(err).Msg("upgrade refused")
 		return
 	}
 	if !admitted {
 		s.metrics.refused("too_many")
-		go t.Close(protocol.CloseTooMany, protocol.CloseName(protocol.CloseTooMany))
+		go func() {
+			defer s.serving.Done()
+			t.Close(protocol.CloseTooMany, protocol.CloseName(protocol.CloseTooMany))
+		}()
 		return
 	}
 	s.metrics.connected(1)
-	s.serving.Go(func() {
+	go func() {
+		defer s.serving.Done()
 		defer s.metrics.connected(-1)
 		defer release()
 		s.serve(s.sockets, t)
-	})
+	}()
+}
+
+// enter counts a connection that begins, unless the instance drains. Whoever entered is done with
+// serving.Done.
+func (s *Server) enter() bool {
+	s.door.RLock()
+	defer s.door.RUnlock()
+	if s.draining.Load() {
+		return false
+	}
+	s.serving.Add(1)
+	return true
+}
+
+// refuseForeign refuses what the pages of origins ask for that may not.
+func (s *Server) refuseForeign(c *gin.Context) {
+	if s.origins.allows(c.Request) {
+		return
+	}
+	s.metrics.refused("origin")
+	writeProblemAs(c.Writer, http.StatusForbidden,
+		protocol.Errorf(protocol.CodeUnauthorized, "this origin may not connect; see the setting origins"))
+	c.Abort()
 }
 
 func (s *Server) countJoined(w ident.World) { s.metrics.joined(string(w)) }

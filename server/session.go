@@ -69,6 +69,9 @@ func (c *socket) handle(ctx context.Context, frame []byte) {
 	}
 	c.server.metrics.received(kind)
 	c.reply(request, err, c.answer(ctx, request, err, frame))
+	if c.server.draining.Load() && !c.greeted.Load() {
+		c.session.Close(protocol.CloseGoingAway) // and not 4408 later, which says not to come back
+	}
 }
 
 // refuse answers at once, before those that wait for their turn.
@@ -102,7 +105,7 @@ func (c *socket) answer(ctx context.Context, request protocol.Request, err error
 	}
 	var malformed *protocol.Error
 	if errors.As(err, &malformed) {
-		if !c.greeted.Load() && !mayBeHello(frame) {
+		if !c.greeted.Load() && !meantHello(frame) {
 			return one(protocol.NewError(protocol.CodeNotHello))
 		}
 		return one(malformed)
@@ -120,23 +123,21 @@ func (c *socket) answer(ctx context.Context, request protocol.Request, err error
 
 func one(m protocol.Message) []protocol.Message { return []protocol.Message{m} }
 
-// mayBeHello tells of a malformed frame whether it was not plainly something else.
-func mayBeHello(frame []byte) bool {
-	var head struct{ Type any }
-	if json.Unmarshal(frame, &head) != nil {
-		return true
+// meantHello tells of a malformed frame whether it was to be a hello: then it is told what is wrong with it.
+func meantHello(frame []byte) bool {
+	var head struct {
+		Type any `json:"type"`
 	}
-	return head.Type == nil || head.Type == protocol.TypeHello
+	return json.Unmarshal(frame, &head) == nil && head.Type == protocol.TypeHello
 }
 
 // greet makes the connection a player's session.
 func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Message {
 	player := ident.Player(hello.PlayerID)
 	if c.greeted.Load() {
-		return c.greetAgain(ctx, player)
+		return c.greetAgain(ctx, player, hello.Have)
 	}
 	if c.server.draining.Load() {
-		defer c.session.Close(protocol.CloseGoingAway) // and not 4408 later, which says not to come back
 		return one(retryable(protocol.NewError(protocol.CodeDraining)))
 	}
 	if player == "" {
@@ -162,7 +163,7 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 }
 
 // greetAgain answers a hello of the same player; there is nothing else that it could change in dev mode.
-func (c *socket) greetAgain(ctx context.Context, player ident.Player) []protocol.Message {
+func (c *socket) greetAgain(ctx context.Context, player ident.Player, have *protocol.Have) []protocol.Message {
 	if player != "" && player != c.session.Player() {
 		return one(protocol.Errorf(protocol.CodeBadMessage, "player_id: this connection is another player's"))
 	}
@@ -170,7 +171,7 @@ func (c *socket) greetAgain(ctx context.Context, player ident.Player) []protocol
 	if err != nil {
 		return one(c.server.wireError(err))
 	}
-	return one(c.welcome(st))
+	return append(one(c.welcome(st)), hub.Unfounded(have, st)...)
 }
 
 func (c *socket) welcome(st lua.PlayerState) protocol.Message {

@@ -65,7 +65,7 @@ func subprotocols(h http.Header) []string {
 // speaksOurs tells whether ours is offered, or none at all.
 func speaksOurs(offered []string) bool {
 	for _, name := range offered {
-		if strings.EqualFold(name, protocol.Subprotocol) {
+		if name == protocol.Subprotocol {
 			return true
 		}
 	}

@@ -149,7 +149,7 @@ func (r *realmWorlds) Facts(name ident.World) hub.WorldFacts {
 	w, _ := r.matching.World(name)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return hub.WorldFacts{Size: w.Size, MeanWait: r.means[name]}
+	return hub.WorldFacts{Size: w.Size, Apart: w.RematchCooldown > 0, MeanWait: r.means[name]}
 }
 
 // learn remembers how long matches took to form, as a reply had it.
