@@ -4,9 +4,13 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/musterhq/muster/internal/redistest"
 )
+
+// testCallTimeout is long: under the race detector, on a busy machine, the embedded Redis takes its time.
+const testCallTimeout = 30 * time.Second
 
 // backend is a kind of Redis that all suites run on, with a server that they share.
 type backend struct {
@@ -51,7 +55,7 @@ func sharedEmbedded(t testing.TB) string {
 		if embeddedServer.e, embeddedServer.err = startEmbedded(); embeddedServer.err != nil {
 			return
 		}
-		s, err := Open(Options{URL: embeddedServer.e.url()})
+		s, err := Open(Options{URL: embeddedServer.e.url(), CallTimeout: testCallTimeout})
 		if err != nil {
 			embeddedServer.err = err
 			return

@@ -72,7 +72,7 @@ func (b *bundle) open(t testing.TB, url string, instance ident.Instance) *Store 
 	t.Helper()
 	s, err := Open(Options{
 		URL: url, Realm: b.realm, Instance: instance,
-		PresenceTTL: testPresenceTTL, Drain: testDrain, Recovery: testRecovery,
+		PresenceTTL: testPresenceTTL, Drain: testDrain, Recovery: testRecovery, CallTimeout: testCallTimeout,
 	})
 	if err != nil {
 		t.Fatal(err)

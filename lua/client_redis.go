@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -13,7 +14,7 @@ import (
 // newClient builds the client for a URL as go-redis reads them: one host; several (`?addr=host:port` for each
 // further one) are a Cluster, or with `?master_name=` the Sentinels of a master. Calls are not retried by it: a
 // script whose reply was lost is sent again only by those who know that it may be.
-func newClient(raw string) (redis.UniversalClient, error) {
+func newClient(raw string, timeout time.Duration) (redis.UniversalClient, error) {
 	redis.SetLogger(silent{})
 	query := queryOf(raw)
 	switch {
@@ -24,7 +25,7 @@ func newClient(raw string) (redis.UniversalClient, error) {
 		}
 		o.MaxRetries, o.DialerRetries = -1, 1
 		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
-		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = callTimeout, callTimeout, callTimeout, callTimeout
+		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 		byOwnName(o.TLSConfig)
 		return redis.NewFailoverClient(o), nil
 	case query.Has("addr"):
@@ -34,8 +35,9 @@ func newClient(raw string) (redis.UniversalClient, error) {
 		}
 		o.MaxRetries, o.DialerRetries = -1, 1
 		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
-		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = callTimeout, callTimeout, callTimeout, callTimeout
+		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 		o.MaintNotificationsConfig = noNotifications()
+		o.ClusterStateReloadInterval = clusterReload
 		byOwnName(o.TLSConfig)
 		return redis.NewClusterClient(o), nil
 	default:
@@ -45,11 +47,15 @@ func newClient(raw string) (redis.UniversalClient, error) {
 		}
 		o.MaxRetries, o.DialerRetries = -1, 1
 		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
-		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = callTimeout, callTimeout, callTimeout, callTimeout
+		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 		o.MaintNotificationsConfig = noNotifications()
 		return redis.NewClient(o), nil
 	}
 }
+
+// clusterReload is how old what is known of a Cluster may be. A node that is gone cannot say who has its slots now,
+// and the library would ask nobody else for a minute.
+const clusterReload = time.Second
 
 // noNotifications keeps the client from asking for what only managed Redis has.
 func noNotifications() *maintnotifications.Config {

@@ -67,7 +67,7 @@ func TestClientOfURL(t *testing.T) {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
 			got := "error"
-			if c, err := newClient(url); err == nil {
+			if c, err := newClient(url, time.Second); err == nil {
 				got = described(c)
 				_ = c.Close()
 			}

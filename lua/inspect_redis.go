@@ -14,7 +14,7 @@ func (s *Store) Inspect(ctx context.Context) ([]string, error) {
 	if s.Embedded() {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
 	info, err := s.rdb.Info(ctx, "server", "memory").Result()
 	if err != nil {

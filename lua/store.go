@@ -24,13 +24,15 @@ type Options struct {
 	// PresenceTTL is how long a sign of life counts, Drain how much longer the players of a silent
 	// instance may stay away, Recovery how long matching waits for assertions in a new epoch.
 	PresenceTTL, Drain, Recovery time.Duration
+	// CallTimeout bounds a call; 0 is DefaultCallTimeout.
+	CallTimeout time.Duration
 	// Observe, if set, is told of every script call.
 	Observe func(script string, took time.Duration, err error)
 }
 
-// callTimeout bounds a call. A client is promised an answer within 3 s while Redis is out of reach, and
+// DefaultCallTimeout bounds a call. A client is promised an answer within 3 s while Redis is out of reach, and
 // may have waited for the call before its own.
-const callTimeout = 1200 * time.Millisecond
+const DefaultCallTimeout = 1200 * time.Millisecond
 
 // Store is one instance's access to a realm.
 type Store struct {
@@ -49,6 +51,9 @@ type Store struct {
 
 // Open builds the client and assembles the scripts. It does not wait for Redis; see Prepare.
 func Open(opts Options) (*Store, error) {
+	if opts.CallTimeout == 0 {
+		opts.CallTimeout = DefaultCallTimeout
+	}
 	s := &Store{opts: opts, keys: []string{keyMeta(opts.Realm)}}
 	s.onLostHistory = func(context.Context) error { return ErrLostHistory }
 	s.onTold = func(Told) {}
@@ -63,7 +68,7 @@ func Open(opts Options) (*Store, error) {
 		}
 		url = s.embedded.url()
 	}
-	if s.rdb, err = newClient(url); err != nil {
+	if s.rdb, err = newClient(url, opts.CallTimeout); err != nil {
 		return nil, fmt.Errorf("redis.url: %w", err)
 	}
 	return s, nil
@@ -154,7 +159,7 @@ func (s *Store) attempt(ctx context.Context, calls []call) ([]reply, error) {
 }
 
 func (s *Store) send(ctx context.Context, calls []call) ([]reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
 	start := time.Now()
 	pipe := s.rdb.Pipeline()
@@ -191,7 +196,7 @@ func (s *Store) deliver(r reply) {
 }
 
 func (s *Store) loadAll(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
 	pipe := s.rdb.Pipeline()
 	if _, cluster := s.rdb.(*redis.ClusterClient); cluster {
