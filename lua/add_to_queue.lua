@@ -37,9 +37,12 @@ preload(players)
 local presences = redis.call('MGET', unpack(keys))
 local size = redis.call('ZCARD', queue)
 
--- repeated answers a join whose key is known: as the first was.
+-- repeated answers a join whose key is known: as the first was. What a client's own key was answered stands
+-- behind the fingerprint; a key of the server's is only repeated at once, when it is still so.
 local function repeated(player, t, print)
-  if t.print ~= print then return {CODE_KEY_REUSED} end
+  local first, at = string.match(t.print, '^([^:]*):?(%d*)$')
+  if first ~= print then return {CODE_KEY_REUSED} end
+  if at ~= '' then return {2, t.place, at, at, format_record(load(player))} end
   local position = entered[player] or 0
   if is_waiting(t) and position == 0 then
     local rank = redis.call('ZRANK', queue, player)
@@ -68,6 +71,7 @@ local function join(player, presence, generation, key, print)
   if waiting_worlds(record) >= worlds_limit then return {CODE_TOO_MANY_WORLDS} end
   if queue_limit > 0 and size + 1 > queue_limit then return {CODE_QUEUE_FULL} end
   local place = next_place()
+  if key ~= '' and string.sub(key, 1, 1) ~= '~' then print = print .. ':' .. int(size + 1) end
   record.tickets[at or #record.tickets + 1] = {world = world, place = place, n = '1', key = key, print = print, ended = '', leader = ''}
   save(player, place)
   queue_set(world, '1', player, place)

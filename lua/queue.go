@@ -45,8 +45,7 @@ type Joined struct {
 	// Place is the ticket's; Repeated says that an earlier join with the same key made it.
 	Place    ident.Place
 	Repeated bool
-	// Position and Size are as on entering: the place in the queue (0 if the ticket has ended since), and
-	// how many players could be matched.
+	// Position and Size are as on entering: the place in the queue, and how many players could be matched.
 	Position, Size int
 	// Record is the player's record after it.
 	Record string

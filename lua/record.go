@@ -71,8 +71,9 @@ func ParseRecord(text string) (Record, error) {
 		if len(t) != 6 {
 			return Record{}, fmt.Errorf("ticket %q in record %q has %d fields, not 6", part, text, len(t))
 		}
+		fingerprint, _, _ := strings.Cut(t[3], ":") // behind it: the position that a repeated join is answered with
 		r.Tickets = append(r.Tickets, Ticket{
-			World: ident.World(world), Place: n.place(t[0]), Size: int(n.optional(t[1])), Key: t[2], Fingerprint: t[3],
+			World: ident.World(world), Place: n.place(t[0]), Size: int(n.optional(t[1])), Key: t[2], Fingerprint: fingerprint,
 			EndedAt: n.optional(t[4]), Leader: ident.Player(t[5]),
 		})
 	}

@@ -157,7 +157,7 @@ var formRules = []rule{
 		},
 		do: func(b *bundle) string { return said(b.form(0, trio, 1), nil) },
 		want: `
-			- pl h = #1001004||||trio=#1001004,1,key,,,
+			- pl h = #1001004||||trio=#1001004,1,key,:1,,
 			- pl x = #1001007||||trio=#1001007,1,~k,f,,
 			- pl y = #1001008||||trio=#1001008,1,~k,f,,
 			- pub a = 1
@@ -167,7 +167,7 @@ var formRules = []rule{
 			+ kp h = @301001
 			+ m m1 = complete|#1001009|#0|trio|#1001009|@3601001|play=rm1|h;x;y|
 			+ mx m1 = @3601001
-			+ pl h = #1001010|m1|@3601001||trio=#1001004,1,key,,@1001,
+			+ pl h = #1001010|m1|@3601001||trio=#1001004,1,key,:1,@1001,
 			+ pl x = #1001011|m1|@3601001||
 			+ pl y = #1001012|m1|@3601001||
 			+ pub a = 2

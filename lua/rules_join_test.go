@@ -24,13 +24,13 @@ var joinRules = []rule{
 		do:    func(b *bundle) string { return b.joinAs(trio, b.joinOf("x", "key", "f")) },
 		want: `
 			- pub a = 1
-			+ pl x = #1001006||||trio=#1001006,1,key,f,,
+			+ pl x = #1001006||||trio=#1001006,1,key,f:2,,
 			+ pub a = 2
 			+ q:trio:1 x = #1001006
 			a told 2:
-			= place #1001006 repeated false position 2 of 2 record #1001006||||trio=#1001006,1,key,f,,
+			= place #1001006 repeated false position 2 of 2 record #1001006||||trio=#1001006,1,key,f:2,,
 		`,
-		again: `= place #1001006 repeated true position 2 of 2 record #1001006||||trio=#1001006,1,key,f,,`,
+		again: `= place #1001006 repeated true position 2 of 2 record #1001006||||trio=#1001006,1,key,f:2,,`,
 	},
 	{
 		name: "also within a call, and in its order", script: "add_to_queue",
@@ -39,15 +39,15 @@ var joinRules = []rule{
 			return b.joinAs(trio, b.joinOf("x", "key", "f"), b.joinOf("y", "~1", "f"), b.joinOf("x", "key", "f"))
 		},
 		want: `
-			+ pl x = #1001005||||trio=#1001005,1,key,f,,
+			+ pl x = #1001005||||trio=#1001005,1,key,f:1,,
 			+ pl y = #1001006||||trio=#1001006,1,~1,f,,
 			+ pub a = 1
 			+ q:trio:1 x = #1001005
 			+ q:trio:1 y = #1001006
 			a told 1:
-			= place #1001005 repeated false position 1 of 1 record #1001005||||trio=#1001005,1,key,f,,; place #1001006 repeated false position 2 of 2 record #1001006||||trio=#1001006,1,~1,f,,; place #1001005 repeated true position 1 of 2 record #1001005||||trio=#1001005,1,key,f,,
+			= place #1001005 repeated false position 1 of 1 record #1001005||||trio=#1001005,1,key,f:1,,; place #1001006 repeated false position 2 of 2 record #1001006||||trio=#1001006,1,~1,f,,; place #1001005 repeated true position 1 of 1 record #1001005||||trio=#1001005,1,key,f:1,,
 		`,
-		again: `= place #1001005 repeated true position 1 of 2 record #1001005||||trio=#1001005,1,key,f,,; place #1001006 repeated true position 2 of 2 record #1001006||||trio=#1001006,1,~1,f,,; place #1001005 repeated true position 1 of 2 record #1001005||||trio=#1001005,1,key,f,,`,
+		again: `= place #1001005 repeated true position 1 of 1 record #1001005||||trio=#1001005,1,key,f:1,,; place #1001006 repeated true position 2 of 2 record #1001006||||trio=#1001006,1,~1,f,,; place #1001005 repeated true position 1 of 1 record #1001005||||trio=#1001005,1,key,f:1,,`,
 	},
 	{
 		name: "the same key is answered after the ticket has ended", script: "add_to_queue",
@@ -59,8 +59,8 @@ var joinRules = []rule{
 			b.touch()
 		},
 		do:    func(b *bundle) string { return b.joinAs(trio, b.joinOf("x", "key", "f")) },
-		want:  `= place #1001004 repeated true position 0 of 0 record #1001005||||trio=#1001004,1,key,f,@1001,`,
-		again: `= place #1001004 repeated true position 0 of 0 record #1001005||||trio=#1001004,1,key,f,@1001,`,
+		want:  `= place #1001004 repeated true position 1 of 1 record #1001005||||trio=#1001004,1,key,f:1,@1001,`,
+		again: `= place #1001004 repeated true position 1 of 1 record #1001005||||trio=#1001004,1,key,f:1,@1001,`,
 	},
 	{
 		name: "a key for other content is refused", script: "add_to_queue",

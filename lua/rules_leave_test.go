@@ -38,16 +38,16 @@ var leaveRules = []rule{
 		given: func(b *bundle) { b.arrive(0, "x"); b.joinAs(trio, b.joinOf("x", "key", "f")) },
 		do:    func(b *bundle) string { return b.leave("x") },
 		want: `
-			- pl x = #1001004||||trio=#1001004,1,key,f,,
+			- pl x = #1001004||||trio=#1001004,1,key,f:1,,
 			- pub a = 1
 			- q:trio:1 x = #1001004
 			+ kp x = @301001
-			+ pl x = #1001005||||trio=#1001004,1,key,f,@1001,
+			+ pl x = #1001005||||trio=#1001004,1,key,f:1,@1001,
 			+ pub a = 2
 			a told 2:
-			= left [trio], match "", record "#1001005||||trio=#1001004,1,key,f,@1001,"
+			= left [trio], match "", record "#1001005||||trio=#1001004,1,key,f:1,@1001,"
 		`,
-		again: `= left [], match "", record "#1001005||||trio=#1001004,1,key,f,@1001,"`,
+		again: `= left [], match "", record "#1001005||||trio=#1001004,1,key,f:1,@1001,"`,
 	},
 	{
 		name: "a match that was faster stands", script: "remove_from_queue",

@@ -212,7 +212,7 @@ var sweepRules = []rule{
 		},
 		do: sweepOnce, want: `
 			- kp x = @301001
-			- pl x = #1001005||||trio=#1001004,1,key,f,@1001,
+			- pl x = #1001005||||trio=#1001004,1,key,f:1,@1001,
 			+ meta swept = @301001|0
 			+ wt duel = @301001
 			+ wt trio = @301001

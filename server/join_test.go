@@ -73,7 +73,7 @@ func TestARepeatedTicketKeyIsAnsweredAsTheFirst(t *testing.T) {
 		t.Error("the key counts in another world")
 	}
 	wantFields(t, p.ask(`"type":"leave"`), object{"worlds": []any{"world1", "world2"}})
-	repeated("after leave", 0, 0)
+	repeated("after leave", 1, 1)
 	wantFields(t, p.status(), object{"queued": []any{}})
 
 	second := p.ask(`"type":"join","world":"world1","ticket":"k2"`)
@@ -83,7 +83,7 @@ func TestARepeatedTicketKeyIsAnsweredAsTheFirst(t *testing.T) {
 	other.join("world1")
 	match := p.match()
 	wantFields(t, p.ask(`"type":"join","world":"world1","ticket":"k2"`), object{
-		"type": "joined", "ticket_id": second["ticket_id"], "enqueued_at": second["enqueued_at"], "position": 0, "queue_size": 0,
+		"type": "joined", "ticket_id": second["ticket_id"], "enqueued_at": second["enqueued_at"], "position": 1, "queue_size": 1,
 	})
 	p.leaveMatch(match)
 	wantFields(t, p.ask(`"type":"join","world":"world1","ticket":"k2"`), object{"ticket_id": second["ticket_id"]})

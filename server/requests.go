@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/musterhq/muster/hub"
@@ -64,7 +65,8 @@ func (c *socket) refusal(ctx context.Context, err error) protocol.Message {
 }
 
 // attempt runs a change of the session's player. A session whose presence ended meanwhile arrives again and
-// tries once more.
+// tries once more. Where that is in vain, as while its instance's lease is still lapsed, the player is here all
+// the same, so that it is to try again and is not told no_presence.
 func (c *socket) attempt(ctx context.Context, change func(who lua.Session) error) error {
 	who := c.session.ID()
 	err := change(who)
@@ -77,7 +79,10 @@ func (c *socket) attempt(ctx context.Context, change func(who lua.Session) error
 	}
 	c.departIfGone()
 	c.server.hub.Apply([]lua.PlayerState{st})
-	return change(who)
+	if err = change(who); errors.Is(err, lua.ErrGone) && !c.gone.Load() {
+		return fmt.Errorf("hold presence of %s: %w", who.Player, lua.ErrUnavailable)
+	}
+	return err
 }
 
 func (c *socket) join(ctx context.Context, r *protocol.Join) (protocol.Message, error) {
@@ -171,8 +176,13 @@ func leftReply(left lua.Left) *protocol.Left {
 }
 
 // state reads the player's state.
+// state is the player's state for a reply that shows it.
 func (c *socket) state(ctx context.Context) (lua.PlayerState, error) {
-	return c.server.stateOf(ctx, c.session.Player())
+	st, err := c.server.stateOf(ctx, c.session.Player())
+	if err == nil {
+		c.session.Showed(st.AsOf)
+	}
+	return st, err
 }
 
 func (s *Server) stateOf(ctx context.Context, player ident.Player) (lua.PlayerState, error) {

@@ -1,5 +1,6 @@
 -- record: a player's record as a table and as text: version|match|until|acked|tickets,
--- a ticket as world=place,n,key,print,ended,leader. Numbers stay text: they are only compared.
+-- a ticket as world=place,n,key,print,ended,leader. Numbers stay text: they are only compared. Behind the print of
+-- a client's key stands the position that the join was answered with: print:position.
 local function parse_record(text)
   if not text then
     return {version = '0', match = '', ends = '', acked = '', tickets = {}}
