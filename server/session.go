@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -60,8 +61,14 @@ func (c *socket) receive(ctx context.Context, frame []byte) {
 	}
 }
 
-// handle reads and answers one frame.
+// handle reads and answers one frame. A fault of ours ends this connection, and nobody else's.
 func (c *socket) handle(ctx context.Context, frame []byte) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			c.server.log.Error().Interface("err", fault).Bytes("stack", debug.Stack()).Msg("request panicked")
+			c.session.Close(protocol.CloseInternal)
+		}
+	}()
 	request, err := protocol.DecodeRequest(frame)
 	kind := "unknown"
 	if request != nil && err == nil {
