@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/musterhq/muster/load"
+)
+
+// loadCommand puts real clients on a server. Its exit code is 1 where the server was not correct.
+func loadCommand() *cobra.Command {
+	var (
+		o                  load.Options
+		pattern            string
+		jsonFile, htmlFile string
+	)
+	cmd := &cobra.Command{
+		Use: "load", Short: "Put players on a server, measure it and judge what it tells", Args: noArguments,
+		Example: `  muster load --players 10000 --world voice --sources 127.0.0.1,127.0.0.2,127.0.0.3
+  muster load --pattern steady --rate 5000 --duration 30s --leave --players 5000 --html load.html`,
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	loadFlags(cmd.Flags(), &o)
+	cmd.Flags().StringVar(&pattern, "pattern", string(load.Burst), "burst, steady, churn or idle")
+	cmd.Flags().StringVar(&jsonFile, "json", "", "write the report as JSON to this file")
+	cmd.Flags().StringVar(&htmlFile, "html", "", "write the report as a page to this file")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		o.Pattern = load.Pattern(pattern)
+		if err := o.Validate(); err != nil {
+			return &usageError{err}
+		}
+		if isatty.IsTerminal(os.Stderr.Fd()) {
+			o.Progress = func(p load.Progress) { _, _ = fmt.Fprintln(os.Stderr, p) } // it is only for the eye
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		context.AfterFunc(ctx, stop) // a second signal ends the process at once
+		report, err := load.Run(ctx, o)
+		if err != nil {
+			return err
+		}
+		err = errors.Join(report.WriteText(cmd.OutOrStdout()),
+			writeFile(jsonFile, report.WriteJSON), writeFile(htmlFile, report.WriteHTML))
+		if err == nil && !report.Correct {
+			err = errors.New(report.Verdict())
+		}
+		return err
+	}
+	return cmd
+}
+
+func loadFlags(flags *pflag.FlagSet, o *load.Options) {
+	flags.StringSliceVar(&o.URLs, "url", []string{"ws://127.0.0.1:8080/v1/ws"}, "where to connect; several are taken in turn")
+	flags.IntVar(&o.Players, "players", 1000, "how many connect")
+	flags.StringSliceVar(&o.Worlds, "world", []string{"voice"}, "where they join; several are taken in turn")
+	flags.BoolVar(&o.EveryWorld, "every-world", false, "each player waits in all worlds at once")
+	flags.Float64Var(&o.Rate, "rate", 1000, "joins a second (steady, churn)")
+	flags.DurationVar(&o.Duration, "duration", 10*time.Second, "for how long players join, or idle")
+	flags.BoolVar(&o.Leave, "leave", false, "each player leaves its match at once and comes again (steady, churn)")
+	flags.Float64Var(&o.ConnectRate, "connect-rate", 0, "connections a second; 0 is as fast as it goes")
+	flags.StringSliceVar(&o.Sources, "sources", nil, "local addresses to connect from, in turn")
+	flags.StringVar(&o.IDPrefix, "id-prefix", "load", "what the players' ids begin with")
+	flags.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "when to stop asking, whatever is left to do")
+	flags.DurationVar(&o.Settle, "settle", 3*time.Second, "how long nothing must happen until who waits still counts as forgotten")
+}
+
+// writeFile writes a file, none where the name is "".
+func writeFile(name string, write func(io.Writer) error) error {
+	if name == "" {
+		return nil
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(file), file.Close())
+}
