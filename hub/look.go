@@ -113,40 +113,58 @@ func (h *Hub) Apply(states []lua.PlayerState) {
 	}
 }
 
+// Showing takes in a state that is about to go out as the reply to a request: what the client is told this
+// instance knows too, so that it can say so should history be lost, and no older state may follow.
+func (s *Session) Showing(st lua.PlayerState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.takeState(st, sure); ok {
+		s.toldState(st)
+		return
+	}
+	s.seen.least = max(s.seen.least, st.AsOf)
+}
+
 // applyState compares a state with what the client was told, and tells it the difference; an uncertain one
 // everything. mu is held.
 func (s *Session) applyState(st lua.PlayerState, d doubt) {
+	if news, ok := s.takeState(st, d); !ok || d < uncertain && !news {
+		return
+	}
+	s.send(protocol.Encode(&protocol.State{PlayerState: State(st, s.hub.opts.Facts)}))
+	s.toldState(st)
+}
+
+// takeState makes a state what the session knows, and tells the client of ends and of a match that it was not
+// told of; news says whether it lacked anything. It is not ok where the state cannot be taken in. mu is held.
+func (s *Session) takeState(st lua.PlayerState, d doubt) (news, ok bool) {
 	epoch := s.hub.currentEpoch()
 	if s.generation == 0 || st.Generation > s.generation {
-		return
+		return false, false
 	}
 	if st.AsOf < max(s.seen.asOf, s.seen.least, epoch) || st.Generation != 0 && st.Generation < s.generation {
 		// It was read before the session saw what it knows, or in a history that is gone. What it was to make
 		// up for may have been before that too.
 		s.lookAgain(max(d, behind))
-		return
+		return false, false
 	}
 	after, err := lua.ParseRecord(st.Record)
 	if err != nil {
 		s.hub.opts.Log.Error().Err(err).Str("player_id", string(st.Player)).Msg("record that was read is malformed")
-		return
+		return false, false
 	}
 	known := s.seen
 	before := known.parsed()
 	missed := missedOf(known, st, epoch != known.epoch)
 	s.seen = knowledgeOf(epoch, st)
 	s.forgetQueues(after)
-	if d < uncertain && len(missed) == 0 && same(before, after) {
-		return
-	}
 	for _, n := range missed {
 		s.send(protocol.Encode(noticeEvent(n)))
 	}
 	if view, ok := matchOf(st.Record, st.Match); ok && after.Match != before.Match {
 		s.send(protocol.Encode(&protocol.MatchCompleted{Match: view}))
 	}
-	s.send(protocol.Encode(&protocol.State{PlayerState: State(st, s.hub.opts.Facts)}))
-	s.toldState(st)
+	return len(missed) > 0 || !same(before, after), true
 }
 
 // missedOf are the ends that a client was not told of, the oldest first. What went without a notice the player

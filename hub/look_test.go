@@ -183,6 +183,33 @@ func TestAStateThatIsOlderThanAReplyIsReadAgain(t *testing.T) {
 	})
 }
 
+func TestAStateThatIsOlderThanOneThatWasShownIsReadAgain(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+		s.Uncertain()
+		b.store.states["p"] = lua.PlayerState{AsOf: 25}
+		shown := lua.PlayerState{AsOf: 30, Record: record(28, "m"), Match: match(28, "p")}
+		b.store.during = func() { s.Showing(shown) } // with a match that was formed since
+		b.heal()
+		b.sees(client, "match_complete m") // and then the reply
+		b.store.states["p"] = shown
+		b.heal()
+		b.sees(client, "state m")
+	})
+}
+
+func TestWhatAReplyShowsIsAsserted(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+		s.Showing(lua.PlayerState{AsOf: 30, Record: record(28, "m"), Match: match(28, "p")})
+		b.sees(client, "match_complete m")
+		b.hub.BeginEpoch(100)
+		if all := b.hub.Assertions(); len(all) != 1 || all[0].Record != record(28, "m") || all[0].AsOf != 30 {
+			t.Errorf("asserted: %+v", all)
+		}
+	})
+}
+
 func TestAStateOfALostHistoryIsReadAgain(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		_, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})

@@ -57,8 +57,11 @@ func (c *socket) refusal(ctx context.Context, err error) protocol.Message {
 	if errors.As(err, &inMatch) {
 		if m, ok := c.session.Match(); ok && m.ID == string(inMatch.Match) {
 			wire.Match = m
-		} else if m, err := c.server.store.ReadMatch(ctx, inMatch.Match); err == nil {
-			wire.Match = hub.MatchView(m, false)
+		} else {
+			c.session.Uncertain() // what the client is told of the match this instance is to know too
+			if m, err := c.server.store.ReadMatch(ctx, inMatch.Match); err == nil {
+				wire.Match = hub.MatchView(m, false)
+			}
 		}
 	}
 	return wire
@@ -180,7 +183,7 @@ func leftReply(left lua.Left) *protocol.Left {
 func (c *socket) state(ctx context.Context) (lua.PlayerState, error) {
 	st, err := c.server.stateOf(ctx, c.session.Player())
 	if err == nil {
-		c.session.Showed(st.AsOf)
+		c.session.Showing(st)
 	}
 	return st, err
 }
