@@ -11,6 +11,9 @@ import (
 // chunkBytes is the most that is forwarded at once; ordinary requests and replies are one chunk.
 const chunkBytes = 64 << 10
 
+// headBytes is how much of what a client says first is remembered.
+const headBytes = 4 << 10
+
 // dialTimeout bounds how long Close waits for a connection that is still being made.
 const dialTimeout = 5 * time.Second
 
@@ -20,8 +23,9 @@ type link struct {
 	done           chan struct{} // closed by cut
 	once           sync.Once
 
-	asked bool // a request with faults.word has passed since the last reply; guarded by Proxy.mu
-	lost  bool // a reply was swallowed; guarded by Proxy.mu
+	head  []byte // the first headBytes of what the client said; guarded by Proxy.mu
+	asked bool   // a request with faults.word has passed since the last reply; guarded by Proxy.mu
+	lost  bool   // a reply was swallowed; guarded by Proxy.mu
 }
 
 // cut resets both connections: a closed one would look like an orderly end.
@@ -119,8 +123,8 @@ func (p *Proxy) forward(l *link, d Direction, dst *net.TCPConn, chunk []byte) bo
 	}
 	if d == ToServer {
 		p.asked(l, chunk)
-	} else if p.swallows(l) {
-		return true // if that was the last one, the next read finds the link cut
+	} else if p.loses(l) || p.swallows(l) {
+		return true // if it was cut with that, the next read finds out
 	}
 	_, err := dst.Write(chunk)
 	return err == nil

@@ -43,8 +43,10 @@ type Proxy struct {
 type faults struct {
 	delay   time.Duration
 	hole    Direction
-	swallow int    // chunks towards the client still to be lost
+	swallow int    // chunks towards the client still to be lost, with the connection
 	word    []byte // only after a request that contains it; empty = any
+	lose    int    // chunks towards the client still to be lost, without the connection
+	of      []byte // only of connections that began with it
 }
 
 // Start starts a proxy to target (host:port) on a port of 127.0.0.1 that stays the same until t
@@ -118,6 +120,13 @@ func (p *Proxy) SwallowRepliesTo(word string, n int) {
 	p.change(func(f *faults) { f.word, f.swallow = []byte(word), n })
 }
 
+// LoseChunks loses the next n chunks from the server, counted over all connections whose client said
+// word in its first few kilobytes, such as subscribe. The connections stay, so that nobody notices: what
+// is lost should be whole messages that nobody waits for. It replaces what is left of an earlier call.
+func (p *Proxy) LoseChunks(word string, n int) {
+	p.change(func(f *faults) { f.of, f.lose = []byte(word), n })
+}
+
 // Close resets all connections, refuses new ones and waits until the proxy's goroutines have
 // ended. It may be called twice.
 func (p *Proxy) Close() {
@@ -153,6 +162,18 @@ func (p *Proxy) asked(l *link, chunk []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.asked = l.asked || bytes.Contains(chunk, p.faults.word)
+	l.head = append(l.head, chunk[:min(len(chunk), headBytes-len(l.head))]...)
+}
+
+// loses reports whether a chunk for the client of l is to be lost without a trace.
+func (p *Proxy) loses(l *link) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.faults.lose <= 0 || !bytes.Contains(l.head, p.faults.of) {
+		return false
+	}
+	p.faults.lose--
+	return true
 }
 
 // swallows reports whether a chunk for the client of l is to be lost, and cuts the connections

@@ -299,3 +299,27 @@ func TestCloseEndsEverything(t *testing.T) {
 		t.Errorf("dial: %v, %v, want a refusal", conn, err)
 	}
 }
+
+func TestLostChunksLeaveTheConnection(t *testing.T) {
+	e, p := setup(t)
+	marked, other := dial(t, p), dial(t, p)
+	for _, c := range []struct {
+		*caller
+		line string
+	}{{marked, "subscribe"}, {other, "else"}} {
+		c.say(c.line)
+		c.expect(c.line)
+		<-e.lines
+	}
+	p.LoseChunks("subscribe", 2)
+	for range 2 {
+		marked.say("lost")
+		<-e.lines // the server has it; its answer is lost
+	}
+	other.say("kept")
+	other.expect("kept")
+	<-e.lines
+	marked.expectSilence()
+	marked.say("again")
+	marked.expect("again")
+}

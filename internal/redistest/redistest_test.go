@@ -72,6 +72,7 @@ func TestDataAfterRestart(t *testing.T) {
 		"a killed server":   (*Server).Kill,
 		"a paused server":   (*Server).Pause,
 		"an emptied server": (*Server).FlushAll,
+		"a lost disk":       func(s *Server) { s.Kill(); s.LoseData() },
 	}
 	for name, end := range ends {
 		for _, kept := range []bool{true, false} {
@@ -90,7 +91,7 @@ func TestDataAfterRestart(t *testing.T) {
 					t.Errorf("address %s after the restart, %s before", s.Addr(), addr)
 				}
 				got, err := s.Do(t.Context(), "GET", "key")
-				if kept && name != "an emptied server" {
+				if kept && name != "an emptied server" && name != "a lost disk" {
 					if got != "value" {
 						t.Errorf("GET = %v, %v, want the value", got, err)
 					}

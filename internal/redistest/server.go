@@ -89,6 +89,12 @@ func (s *Server) Kill() { s.control("Kill", (*process).kill) }
 // Stop shuts the server down in order (SIGTERM) and returns when it has gone.
 func (s *Server) Stop() { s.control("Stop", (*process).stop) }
 
+// LoseData removes what the server has written to disk, so that after Kill and Restart it is empty
+// even with AppendOnly.
+func (s *Server) LoseData() {
+	s.control("LoseData", func(*process) error { return os.RemoveAll(filepath.Join(s.dir, "appendonlydir")) })
+}
+
 // Pause freezes the server (SIGSTOP): connections stay open, and new ones are even accepted by the
 // kernel, but nothing is answered until Resume.
 func (s *Server) Pause() {
