@@ -48,8 +48,8 @@ bench: ## run the benchmarks (BENCH=pattern, COUNT=10 for benchstat)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .PHONY: soak
-soak: ## run several instances under load and faults for long (SOAK=8h)
-	$(GO) test -race -count 1 -timeout 0 -v -run '^TestSoak$$' ./e2e -soak $(SOAK)
+soak: ## several instances under load and all faults for long (SOAK=8h, ARGS=-write-guarantees)
+	$(GO) test -race -count 1 -timeout 0 -v -run '^TestSoak$$' ./e2e -soak $(SOAK) $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## run each fuzz test for a short time (FUZZTIME=20s)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/musterhq/muster/e2e/history"
+	"github.com/musterhq/muster/internal/faultproxy"
 	"github.com/musterhq/muster/internal/redistest"
 )
 
@@ -42,6 +43,7 @@ type cluster struct {
 	realm     string
 	worlds    string
 	env       []string
+	proxied   bool
 	instances []*instance
 	history   *history.History
 }
@@ -66,6 +68,12 @@ func withRedis(redis *redistest.Server, addr string) option {
 	return func(c *cluster) { c.redis, c.redisURL = redis, "redis://"+addr+"/0" }
 }
 
+// withRealm names the realm, of which a Redis Cluster holds all on one node.
+func withRealm(realm string) option { return func(c *cluster) { c.realm = realm } }
+
+// withProxies puts a proxy between each instance and Redis.
+func withProxies() option { return func(c *cluster) { c.proxied = true } }
+
 // startCluster starts n instances and waits until all are ready. It ends with the test.
 func startCluster(t *testing.T, n int, opts ...option) *cluster {
 	t.Helper()
@@ -83,6 +91,9 @@ func startCluster(t *testing.T, n int, opts ...option) *cluster {
 	}
 	for i := range n {
 		c.instances = append(c.instances, c.newInstance(fmt.Sprintf("I%d", i+1), config))
+		if c.proxied {
+			c.instances[i].proxy = faultproxy.Start(t, c.redis.Addr())
+		}
 	}
 	for _, i := range c.instances {
 		i.start()
@@ -94,14 +105,14 @@ func startCluster(t *testing.T, n int, opts ...option) *cluster {
 }
 
 // environ is the environment of an instance: nothing of the tests' own reaches it.
-func (c *cluster) environ() []string {
+func (c *cluster) environ(redisURL string) []string {
 	var env []string
 	for _, entry := range os.Environ() {
 		if !strings.HasPrefix(entry, "MUSTER_") {
 			env = append(env, entry)
 		}
 	}
-	return append(append(env, "MUSTER_REDIS_URL="+c.redisURL), c.env...)
+	return append(append(env, "MUSTER_REDIS_URL="+redisURL), c.env...)
 }
 
 // player is a player that is not connected yet.
@@ -121,8 +132,8 @@ func (c *cluster) players(prefix string, n int) []*player {
 	return all
 }
 
-// judge fails the test where the history breaks a rule.
-func (c *cluster) judge(o history.Options) {
+// judge fails the test where the history breaks a rule, and returns how often it does.
+func (c *cluster) judge(o history.Options) int {
 	c.t.Helper()
 	if o.Worlds == nil {
 		o.Worlds = map[string]history.World{"duel": {Size: 2}, "trio": {Size: 3}, "five": {Size: 5}}
@@ -132,7 +143,7 @@ func (c *cluster) judge(o history.Options) {
 	}
 	violations := c.history.Judge(o)
 	if len(violations) == 0 {
-		return
+		return 0
 	}
 	c.t.Errorf("the history breaks rules:\n%s", history.Report(violations))
 	file, err := os.Create(filepath.Join(artifacts(c.t), c.realm+".history"))
@@ -151,6 +162,7 @@ func (c *cluster) judge(o history.Options) {
 		}
 	}
 	c.t.Logf("what they sent and heard is in %s", file.Name())
+	return len(violations)
 }
 
 // artifacts is the directory of what tests leave for people to look at.

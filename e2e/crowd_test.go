@@ -99,8 +99,8 @@ func TestAClientThatDoesNotReadHoldsNobodyUp(t *testing.T) {
 
 func TestAPausedInstanceHandsNobodyOutAndHeals(t *testing.T) {
 	t.Parallel()
-	c := startCluster(t, 2)
-	p := c.players("p", 4) // p1 and p3 on the first, p2 and p4 on the second
+	c := startCluster(t, 2, withEnv("PRESENCE_TTL=20s")) // only the lease can tell that the instance is silent
+	p := c.players("p", 4)                               // p1 and p3 on the first, p2 and p4 on the second
 	p[0].join("duel")
 	from := time.Now()
 	c.instances[0].pause()

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/musterhq/muster/internal/faultproxy"
 	"github.com/musterhq/muster/internal/loopback"
 	"github.com/musterhq/muster/protocol"
 )
@@ -27,6 +28,7 @@ type instance struct {
 	addr    string // host:port for clients
 	opsAddr string
 	logPath string
+	proxy   *faultproxy.Proxy // between it and Redis; nil without withProxies
 
 	cmd    *exec.Cmd
 	exited chan struct{} // closed when the process has gone
@@ -55,6 +57,14 @@ func freeAddr(t *testing.T) string {
 	return ln.Addr().String()
 }
 
+// redisURL is where the instance finds Redis.
+func (i *instance) redisURL() string {
+	if i.proxy == nil {
+		return i.cluster.redisURL
+	}
+	return "redis://" + i.proxy.Addr() + "/0"
+}
+
 // start starts the process and does not wait for it. Its log is kept over several starts.
 func (i *instance) start() {
 	i.t.Helper()
@@ -64,7 +74,7 @@ func (i *instance) start() {
 	}
 	defer func() { _ = log.Close() }() // the child has its own descriptor
 	cmd := exec.Command(program, "serve", "--config", i.config, "--listen", i.addr, "--ops-listen", i.opsAddr)
-	cmd.Env, cmd.Stdout, cmd.Stderr = i.cluster.environ(), log, log
+	cmd.Env, cmd.Stdout, cmd.Stderr = i.cluster.environ(i.redisURL()), log, log
 	dieWithParent(cmd)
 	started, exited := make(chan error, 1), make(chan struct{})
 	go func() {
@@ -223,3 +233,9 @@ func (i *instance) cleanup() {
 func (i *instance) pause() { i.signal(syscall.SIGSTOP) }
 
 func (i *instance) resume() { i.signal(syscall.SIGCONT) }
+
+// counted reports whether a metric of the instance is above zero.
+func (i *instance) counted(metric string) bool {
+	i.t.Helper()
+	return regexp.MustCompile(`(?m)^` + metric + `(\{.*\})? [1-9]`).MatchString(i.metrics())
+}

@@ -29,7 +29,7 @@ type Options struct {
 
 // Violation is one thing that a server must never do.
 type Violation struct {
-	// Rule is the number of the rule in docs/architecture.md.
+	// Rule is the number of the rule in docs/guarantees.md.
 	Rule   int
 	At     time.Time
 	Player string

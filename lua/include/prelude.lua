@@ -10,8 +10,10 @@ local ready_at_ms, last, touched_ms, calm_until_ms = tonumber(meta[3]), tonumber
 if math.abs(now_ms - touched_ms) > 2000 then
   calm_until_ms = now_ms + presence_ttl_ms
 end
--- A bound further away than it can have been set was set before Redis' clock stepped back.
-local closed = ready_at_ms > now_ms and ready_at_ms <= now_ms + presence_ttl_ms
+-- A bound further away than it can have been set was set before Redis' clock stepped back. An epoch opens after
+-- redis.recovery, which is a minute at most.
+local RECOVERY_MAX_MS = 60000
+local closed = ready_at_ms > now_ms and ready_at_ms <= now_ms + RECOVERY_MAX_MS
 local calm = calm_until_ms > now_ms and calm_until_ms <= now_ms + presence_ttl_ms
 
 -- next_place gives out the next of the realm's numbers.

@@ -1,0 +1,54 @@
+package history
+
+import "github.com/musterhq/muster/protocol"
+
+// Count is how much happened in a history, and what was lost.
+type Count struct {
+	Matches, Joins int
+	// LostTickets and LostMatches are what players were told lost: each ticket once, and a match once for
+	// each of its players.
+	LostTickets, LostMatches int
+}
+
+// Plus is both counts together.
+func (c Count) Plus(d Count) Count {
+	return Count{
+		Matches: c.Matches + d.Matches, Joins: c.Joins + d.Joins,
+		LostTickets: c.LostTickets + d.LostTickets, LostMatches: c.LostMatches + d.LostMatches,
+	}
+}
+
+// Count counts what the clients were told.
+func (h *History) Count() Count {
+	var c Count
+	j := h.newJudge(Options{})
+	c.Matches = len(j.matches)
+	for _, r := range j.players {
+		c.Joins += r.joined()
+		lost := map[string]bool{}
+		for _, end := range r.ends {
+			subject := end.ticket + end.match
+			if end.reason != protocol.ReasonLost || lost[subject] {
+				continue
+			}
+			lost[subject] = true
+			if end.match != "" {
+				c.LostMatches++
+			} else {
+				c.LostTickets++
+			}
+		}
+	}
+	return c
+}
+
+// joined is how many joins were answered with a ticket.
+func (r *replay) joined() int {
+	n := 0
+	for _, e := range r.entries {
+		if _, ok := e.Event.(*protocol.Joined); ok {
+			n++
+		}
+	}
+	return n
+}

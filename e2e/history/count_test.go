@@ -1,0 +1,27 @@
+package history
+
+import (
+	"testing"
+
+	"github.com/musterhq/muster/protocol"
+)
+
+func TestCount(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	m := s.pair("a", "b")
+	s.arrive("c")
+	ticket := s.join("c", "trio")
+	for range 2 { // told again
+		s.hear("c", &protocol.Dequeued{World: "trio", TicketID: ticket, Reason: protocol.ReasonLost})
+	}
+	s.hear("a", &protocol.MatchCancelled{MatchID: m.ID, Reason: protocol.ReasonLost})
+	s.hear("b", &protocol.MatchEnded{MatchID: m.ID, Reason: protocol.ReasonExpired})
+	want := Count{Matches: 1, Joins: 3, LostTickets: 1, LostMatches: 1}
+	if got := s.h.Count(); got != want {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
+	if got := want.Plus(want); got != (Count{Matches: 2, Joins: 6, LostTickets: 2, LostMatches: 2}) {
+		t.Errorf("twice that is %+v", got)
+	}
+}

@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/musterhq/muster/e2e/history"
+	"github.com/musterhq/muster/protocol"
+)
+
+func TestAnOutageEvictsNobodyWhoIsAway(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, 2, withEnv("PRESENCE_RECONNECT_GRACE=3s", "PRESENCE_TTL=3s"))
+	p := c.players("p", 3)
+	ticket := p[0].join("trio").TicketID
+	from := time.Now()
+	p[0].cut()
+	<-time.After(500 * time.Millisecond) // it is away
+	c.redis.Pause()
+	<-time.After(4 * time.Second) // longer than its grace; Redis comes back with its clock moved on
+	c.redis.Resume()
+	for _, i := range c.instances {
+		i.awaitReady()
+	}
+	<-time.After(500 * time.Millisecond) // of the three seconds that it is calm, several sweeps
+	c.history.Troubled(history.Span{From: from, To: time.Now().Add(healing)})
+	welcome := p[0].connect(c.instances[1])
+	if len(welcome.Queued) != 1 || welcome.Queued[0].TicketID != ticket {
+		t.Errorf("the welcome names %+v, want %s", welcome.Queued, ticket)
+	}
+	c.judge(history.Options{})
+}
+
+func TestTheOldestIsNotOvertakenAfterALoss(t *testing.T) {
+	t.Parallel()
+	// Longer than presence.ttl: the one has no bearing on the other.
+	c := startCluster(t, 2, withEnv("REDIS_RECOVERY=3s"))
+	p := c.players("p", 4) // p1 and p3 on the first, p2 and p4 on the second
+	oldest := p[0].join("duel")
+	// Its instance is late, though well within redis.recovery.
+	from := time.Now()
+	c.instances[0].pause()
+	c.redis.FlushAll()
+	var wg sync.WaitGroup
+	for _, x := range []*player{p[1], p[3]} {
+		wg.Go(func() {
+			eventually(t, func() string { return ended(x.try(&protocol.Join{World: "duel"})) })
+		})
+	}
+	wg.Wait()
+	during(t, time.Second, func() string {
+		if heardOf[*protocol.MatchCompleted](p[1]) > 0 {
+			return "matched before the late instance had its say"
+		}
+		return ""
+	})
+	c.instances[0].resume()
+	c.history.Lost(history.Loss{Span: history.Span{From: from, To: from.Add(2 * healing)}})
+	m := p[0].awaitMatch()
+	eventually(t, func() string { return ended(p[2].try(&protocol.Join{World: "duel"})) })
+	for _, x := range p[1:] {
+		x.awaitMatch()
+	}
+	for _, x := range p {
+		if s := x.status(); s.Match == nil || s.Match.CreatedAt < m.CreatedAt {
+			t.Errorf("%s was matched before %s, who waited since %d", x.id, p[0].id, oldest.EnqueuedAt)
+		}
+	}
+	c.judge(history.Options{SettledAt: time.Now()})
+}
+
+// TestWhatRedisRefusesForAWhileHurtsNobody has Redis answer, but not what it is asked for.
+func TestWhatRedisRefusesForAWhileHurtsNobody(t *testing.T) {
+	t.Parallel()
+	for name, harm := range map[string]func(s *storm){
+		"busy with a script": (*storm).busyRedis,
+		"read-only":          (*storm).readOnlyRedis,
+		"paused":             (*storm).pauseRedis,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := startCluster(t, 2)
+			p := c.players("p", 3)
+			p[0].join("trio")
+			p[1].join("trio")
+			from := time.Now()
+			harm(newStorm(c, 1))
+			over := time.Now()
+			eventually(t, func() string { return ended(p[2].try(&protocol.Join{World: "trio"})) })
+			together(t, p...)
+			if took := time.Since(over); took > 5*time.Second {
+				t.Errorf("healed only after %v", took)
+			}
+			for _, x := range p {
+				if n := heardOf[*protocol.Dequeued](x); n > 0 {
+					t.Errorf("%s lost its place", x.id)
+				}
+			}
+			c.history.Troubled(history.Span{From: from, To: over.Add(healing)})
+			c.judge(history.Options{SettledAt: time.Now()})
+		})
+	}
+}

@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/musterhq/muster/e2e/history"
+)
+
+// report is what a soak came to.
+type report struct {
+	t          *testing.T
+	began      time.Time
+	rounds     int
+	violations int
+	count      history.Count
+	faults     map[string]*suffering // by name
+}
+
+// suffering is how often a fault struck, and how long it took at worst until a fresh pair was matched.
+type suffering struct {
+	times int
+	worst time.Duration
+}
+
+func newReport(t *testing.T) *report {
+	return &report{t: t, began: time.Now(), faults: map[string]*suffering{}}
+}
+
+func (r *report) suffered(name string, took time.Duration) {
+	f := r.faults[name]
+	if f == nil {
+		f = &suffering{}
+		r.faults[name] = f
+	}
+	f.times++
+	f.worst = max(f.worst, took)
+}
+
+// String is the report as a table in Markdown.
+func (r *report) String() string {
+	var b strings.Builder
+	sum := 0
+	for _, f := range r.faults {
+		sum += f.times
+	}
+	fmt.Fprintf(&b, "%s, %v, %d rounds of %d players on 3 instances, race detector %v, %d cores:\n\n",
+		r.began.Format("2 January 2006"), time.Since(r.began).Round(time.Second), r.rounds, roundPlayers, onOff(raceEnabled), runtime.NumCPU())
+	fmt.Fprintf(&b, "| joins | matches | faults | violations | tickets told `lost` | players told that their match is `lost` |\n")
+	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- |\n")
+	fmt.Fprintf(&b, "| %d | %d | %d | %d | %d | %d |\n\n", r.count.Joins, r.count.Matches, sum, r.violations, r.count.LostTickets, r.count.LostMatches)
+	fmt.Fprintf(&b, "| fault | times | worst recovery |\n| --- | --- | --- |\n")
+	for _, f := range allFaults {
+		if s := r.faults[f.name]; s != nil {
+			fmt.Fprintf(&b, "| %s | %d | %.2f s |\n", f.name, s.times, s.worst.Seconds())
+		}
+	}
+	return b.String()
+}
+
+func onOff(on bool) string { return cmp.Or(map[bool]string{true: "on"}[on], "off") }
+
+// The lines between which write puts the table.
+const (
+	soakBegins = "<!-- The soak writes this: make soak ARGS=-write-guarantees -->"
+	soakEnds   = "<!-- Here ends what the soak writes. -->"
+)
+
+// write puts the report into a file, between its two marks.
+func (r *report) write(path string) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	begin, end := slices.Index(lines, soakBegins), slices.Index(lines, soakEnds)
+	if begin < 0 || end < begin {
+		r.t.Fatalf("%s has not the marks of the soak", path)
+	}
+	text = []byte(strings.Join(slices.Concat(lines[:begin+1], []string{r.String()}, lines[end:]), "\n"))
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}

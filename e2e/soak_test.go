@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/musterhq/muster/e2e/history"
+	"github.com/musterhq/muster/internal/redistest"
+)
+
+var (
+	soakFlag  = flag.Duration("soak", 0, "how long TestSoak goes on; 0 is one round")
+	seedFlag  = flag.Uint64("seed", 0, "seed of TestSoak's first round; 0 takes one at random")
+	kindsFlag = flag.String("faults", "", "part of the names of the faults that TestSoak takes; empty takes all")
+	writeFlag = flag.Bool("write-guarantees", false, "write TestSoak's table into docs/guarantees.md")
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Numbers of one round.
+const (
+	roundPlayers = 300
+	roundFaults  = 10
+	// healing is how long the players' state may take to be right again after a fault.
+	healing = 3 * time.Second
+)
+
+// soakWorlds are the worlds that the players are moved through, and their sizes.
+var soakWorlds = map[string]int{"duel": 2, "trio": 3, "five": 5}
+
+// probeWorld is for probes alone, so that they meet each other.
+const probeWorld = "probe"
+
+// TestSoak moves hundreds of players over three instances while everything around them breaks, and judges
+// all that every client saw. Each round has new players, some of the faults and a seed of its own, by
+// which its schedule can be repeated.
+func TestSoak(t *testing.T) {
+	redis := redistest.Start(t, redistest.AppendOnly())
+	c := startCluster(t, 3, withRedis(redis, redis.Addr()), withProxies(), withEnv("PRESENCE_TTL=2s"),
+		withWorlds(strings.TrimRight(defaultWorlds, "\n")+`
+  - {name: probe, mode: duel, tick: 100ms, match_hold: 30s}
+`))
+	report := newReport(t)
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	for end := time.Now().Add(*soakFlag); ; seed++ {
+		t.Logf("round %d: go test ./e2e -run '^TestSoak$' -seed %d", report.rounds+1, seed)
+		c.history = history.New()
+		s := newStorm(c, seed)
+		s.report = report
+		s.blow()
+		if t.Failed() || time.Now().After(end) {
+			break
+		}
+	}
+	t.Logf("the soak in numbers:\n%s", report)
+	if *writeFlag && !t.Failed() {
+		report.write("../docs/guarantees.md")
+	}
+	if *soakFlag > 0 {
+		<-time.After(30 * time.Second) // for as long as a match is held
+		eventually(t, c.remains)
+		c.endlessKeys(permanent...)
+	}
+}
+
+// storm is one round of faults.
+type storm struct {
+	cluster *cluster
+	random  *rand.Rand
+	seed    uint64
+	report  *report
+	probes  int
+}
+
+func newStorm(c *cluster, seed uint64) *storm {
+	return &storm{cluster: c, random: rand.New(rand.NewPCG(seed, 0)), seed: seed}
+}
+
+// blow runs the round and judges it.
+func (s *storm) blow() {
+	c := s.cluster
+	var worlds []string
+	judged := map[string]history.World{probeWorld: {Size: 2}}
+	for _, name := range []string{"duel", "trio", "five"} {
+		worlds = append(worlds, name)
+		judged[name] = history.World{Size: soakWorlds[name]}
+	}
+	s.report.rounds++
+	d, players := startDriver(c, s.seed, fmt.Sprintf("r%d", s.report.rounds), roundPlayers, worlds...)
+	kinds := chosenFaults()
+	for _, i := range s.random.Perm(len(kinds))[:min(roundFaults, len(kinds))] {
+		<-time.After(s.between(300*time.Millisecond, 1200*time.Millisecond))
+		s.suffer(kinds[i])
+	}
+	<-time.After(healing)
+	d.finish()
+	settled := d.settle(players)
+	s.report.violations += c.judge(history.Options{SettledAt: settled, Worlds: judged})
+	s.report.count = s.report.count.Plus(c.history.Count())
+	for _, p := range players {
+		p.leaveAll()
+	}
+}
+
+// suffer lets one fault happen, and waits until it is healed.
+func (s *storm) suffer(f fault) {
+	from := time.Now()
+	s.cluster.t.Logf("%s %s", from.Format("15:04:05.000"), f.name)
+	f.strike(s)
+	over := time.Now()
+	took := s.probe(over)
+	s.report.suffered(f.name, took)
+	span := history.Span{From: from, To: over.Add(max(healing, took))}
+	if !f.loses {
+		s.cluster.history.Troubled(span)
+		return
+	}
+	// Who is not connected to an instance that lives from the loss until all is healed may lose its place;
+	// the next fault is not to widen that.
+	s.cluster.history.Lost(history.Loss{Span: span})
+	<-time.After(time.Until(span.To))
+}
+
+func (s *storm) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(s.random.Int64N(int64(most-least)))
+}
+
+func (s *storm) any() *instance { return s.cluster.instances[s.random.IntN(len(s.cluster.instances))] }
+
+// leaveAll ends what the player has and its connection, so that it is in nobody's way.
+func (p *player) leaveAll() {
+	p.leave("")
+	if match, _ := p.believes(); match != "" {
+		p.leaveMatch(match)
+	}
+	c, _ := p.current()
+	c.CloseNow()
+}
+
+// chosenFaults are those that the flag names.
+func chosenFaults() []fault {
+	var chosen []fault
+	for _, f := range allFaults {
+		if strings.Contains(f.name, *kindsFlag) {
+			chosen = append(chosen, f)
+		}
+	}
+	return chosen
+}

@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"time"
+
+	"github.com/musterhq/muster/internal/faultproxy"
+)
+
+// fault is one kind of harm.
+type fault struct {
+	name string
+	// loses tells that what Redis knew goes with it: rule 7 bounds what that may cost.
+	loses bool
+	// strike does the harm, and returns when it is over.
+	strike func(s *storm)
+}
+
+// allFaults are the faults out of which each round takes some.
+var allFaults = []fault{
+	{name: "instance killed (SIGKILL)", strike: (*storm).crash},
+	{name: "instance drained (SIGTERM)", strike: (*storm).drain},
+	{name: "instance frozen past its lease (SIGSTOP)", strike: (*storm).freezeInstance},
+	{name: "instance cut off from Redis past its lease", strike: (*storm).isolate},
+	{name: "all connections to Redis reset", strike: func(s *storm) { s.everyProxy((*faultproxy.Proxy).Cut) }},
+	{name: "black hole both ways", strike: func(s *storm) { s.blackHole(faultproxy.Both) }},
+	{name: "black hole towards Redis", strike: func(s *storm) { s.blackHole(faultproxy.ToServer) }},
+	{name: "black hole from Redis", strike: func(s *storm) { s.blackHole(faultproxy.ToClient) }},
+	{name: "Redis 20 to 200 ms further away", strike: (*storm).delay},
+	{name: "one script's reply lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 1) }},
+	{name: "twenty replies lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 20) }},
+	{name: "publishes lost without a reconnect", strike: (*storm).losePublishes},
+	{name: "outage longer than presence.ttl", strike: (*storm).outage},
+	{name: "pub/sub connections killed, five times", strike: (*storm).killSubscribers},
+	{name: "script cache emptied (SCRIPT FLUSH)", strike: func(s *storm) { s.redis("SCRIPT", "FLUSH") }},
+	{name: "Redis frozen (SIGSTOP)", strike: (*storm).freezeRedis},
+	{name: "Redis paused (CLIENT PAUSE)", strike: (*storm).pauseRedis},
+	{name: "Redis busy with a script (BUSY)", strike: (*storm).busyRedis},
+	{name: "Redis full (maxmemory, noeviction)", strike: (*storm).fillRedis},
+	{name: "Redis read-only (REPLICAOF nowhere)", strike: (*storm).readOnlyRedis},
+	{name: "Redis killed and restarted with its data", strike: func(s *storm) { s.restartRedis(true) }},
+	{name: "Redis killed and restarted empty", loses: true, strike: func(s *storm) { s.restartRedis(false) }},
+	{name: "Redis emptied (FLUSHALL)", loses: true, strike: func(s *storm) { s.redis("FLUSHALL") }},
+	{name: "Redis emptied and an instance killed", loses: true, strike: (*storm).emptyAndCrash},
+}
+
+// crash kills an instance and starts it again.
+func (s *storm) crash() {
+	i := s.any()
+	i.kill()
+	<-time.After(s.between(100*time.Millisecond, time.Second))
+	i.start()
+	i.awaitReady()
+}
+
+// drain stops an instance in order and starts it again.
+func (s *storm) drain() {
+	i := s.any()
+	if code := i.stop(); code != 0 {
+		s.cluster.t.Errorf("%s drained with exit code %d", i.name, code)
+	}
+	i.start()
+	i.awaitReady()
+}
+
+// pastLease is longer than the lease of an instance, and not by much longer than presence.ttl.
+func (s *storm) pastLease() time.Duration {
+	return s.between(3200*time.Millisecond, 4500*time.Millisecond)
+}
+
+// freezeInstance lets an instance stand still; it comes back with all that it believed.
+func (s *storm) freezeInstance() {
+	i := s.any()
+	i.pause()
+	<-time.After(s.pastLease())
+	i.resume()
+}
+
+// isolate keeps an instance from Redis, while its clients still reach it.
+func (s *storm) isolate() {
+	i := s.any()
+	i.proxy.BlackHole(faultproxy.Both)
+	<-time.After(s.pastLease())
+	i.proxy.BlackHole(faultproxy.Neither)
+}
+
+func (s *storm) everyProxy(do func(*faultproxy.Proxy)) {
+	for _, i := range s.cluster.instances {
+		do(i.proxy)
+	}
+}
+
+// blackHole holds back what goes to Redis, or comes from it, or both.
+func (s *storm) blackHole(d faultproxy.Direction) {
+	s.everyProxy(func(p *faultproxy.Proxy) { p.BlackHole(d) })
+	<-time.After(s.between(200*time.Millisecond, 4*time.Second))
+	s.everyProxy(func(p *faultproxy.Proxy) { p.BlackHole(faultproxy.Neither) })
+}
+
+// delay moves Redis away, as a network does that is nearly full.
+func (s *storm) delay() {
+	each := s.between(10*time.Millisecond, 100*time.Millisecond)
+	s.everyProxy(func(p *faultproxy.Proxy) { p.Delay(each) })
+	<-time.After(s.between(time.Second, 3*time.Second))
+	s.everyProxy(func(p *faultproxy.Proxy) { p.Delay(0) })
+}
+
+// losePublishes loses messages to instances of which nobody learns otherwise: their connections stay. What
+// is not lost in time is not lost any more.
+func (s *storm) losePublishes() {
+	n := 1 + s.random.IntN(8)
+	s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe", n) })
+	<-time.After(500 * time.Millisecond)
+	s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe", 0) })
+}
+
+// outage has Redis refuse connections for longer than presence.ttl.
+func (s *storm) outage() {
+	s.everyProxy(func(p *faultproxy.Proxy) { p.Refuse(true); p.Cut() })
+	<-time.After(s.between(2500*time.Millisecond, 4*time.Second))
+	s.everyProxy(func(p *faultproxy.Proxy) { p.Refuse(false) })
+}

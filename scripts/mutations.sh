@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Takes one mechanism at a time out of a copy of the repository and shows which test notices. Prints a table
+# in Markdown; fails where a test passes without the mechanism that it stands for.
+#   scripts/mutations.sh [PART-OF-A-NAME]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+only="${1:-}"
+copy="$(mktemp -d)"
+trap 'rm -rf "$copy"' EXIT
+survivors=0
+
+# mutate NAME FILES FROM TO PACKAGE TEST: replaces the text FROM, which each of the FILES must hold, by TO.
+mutate() {
+	local name="$1" files="$2" from="$3" to="$4" package="$5" test="$6" outcome file
+	[[ "$name" == *"$only"* ]] || return 0
+	rm -rf "${copy:?}"/*
+	tar -c --exclude=./.git --exclude=./bin --exclude=./artifacts . | tar -x -C "$copy"
+	for file in $files; do
+		FROM="$from" TO="$to" perl -0pi -e '
+			$n = s/\Q$ENV{FROM}\E/$ENV{TO}/g; END { exit($n ? 0 : 1) }' "$copy/$file" || {
+			echo "$file does not hold: $from" >&2
+			exit 1
+		}
+	done
+	if (cd "$copy" && go vet "$package" && go test -count 1 -timeout 5m -run "^$test\$" "$package") >"$copy/output" 2>&1; then
+		outcome="**passes**"
+		survivors=$((survivors + 1))
+	elif grep -q '^--- FAIL' "$copy/output"; then
+		outcome="fails: $(grep -m 1 -oE '^ +[a-z_]+_test\.go:[0-9]+: .{0,90}' "$copy/output" | sed -E 's/^ +//; s/\|/\\|/g')"
+	else
+		cat "$copy/output" >&2
+		exit 1
+	fi
+	echo "| $name | \`${files// /\`, \`}\` | \`$test\` | $outcome |"
+}
+
+echo "| without | changed | test | outcome |"
+echo "| --- | --- | --- | --- |"
+mutate "the epoch: a call of an older one is carried out" lua/include/prelude.lua \
+	'if meta[1] ~= epoch or meta[2] ~= history() then' 'if not meta[1] or meta[2] ~= history() then' \
+	./e2e TestAnEmptiedRedisIsFilledAgain
+mutate "the history: a promoted replica is not noticed" 'lua/include/prelude.lua lua/include/read_prelude.lua' \
+	'or meta[2] ~= history()' '' \
+	./e2e TestWritesThatAFailoverLostAreBroughtBack
+mutate "the generation: an older session may speak" lua/include/presence.lua \
+	"return generation ~= '' and tonumber(generation) < tonumber(presence.generation)" 'return false' \
+	./e2e TestASessionThatDoesNotKnowThatItWasReplacedIsRefused
+mutate "the version: what was overtaken is told" hub/deliver.go \
+	'case record.Version < s.seen.asOf:' 'case false:' \
+	./hub TestWhatIsOfAnOlderEpochOrVersionOrSessionIsDropped
+mutate "the version: a state that was overtaken is told" hub/look.go \
+	'st.AsOf < max(s.seen.asOf, s.seen.least, epoch)' 'false' \
+	./hub TestAStateThatIsOlderThanOneThatWasShownIsReadAgain
+mutate "the numbering: what is lost is not missed" hub/numbering.go \
+	'return n.upTo < number' 'return n.upTo < number-1e6' \
+	./e2e TestALostPublishIsMadeUpFor
+mutate "calm: an outage counts as silence" lua/include/prelude.lua \
+	'local calm = calm_until_ms > now_ms and calm_until_ms <= now_ms + presence_ttl_ms' 'local calm = false' \
+	./e2e TestAnOutageEvictsNobodyWhoIsAway
+mutate "the lease: players of a silent instance are live" lua/include/presence.lua \
+	'local LEASE_MS = 3000' 'local LEASE_MS = 3000000' \
+	./e2e TestAPausedInstanceHandsNobodyOutAndHeals
+mutate "the closed epoch: matching goes on before the assertions" lua/include/prelude.lua \
+	'local closed = ready_at_ms > now_ms and ready_at_ms <= now_ms + RECOVERY_MAX_MS' 'local closed = false' \
+	./e2e TestTheOldestIsNotOvertakenAfterALoss
+
+if [ "$survivors" -gt 0 ]; then
+	echo "$survivors tests pass without their mechanism" >&2
+	exit 1
+fi
