@@ -100,12 +100,12 @@ var formRules = []rule{
 		`,
 	},
 	{
-		name: "who has no presence is out of the way and will be gone", script: "extract_group",
+		name: "who has no presence is out of the way, and gone if it does not come back", script: "extract_group",
 		given: func(b *bundle) { b.waiting(0, trio, "x"); b.rdb.Del(b.ctx, b.key("pr", "x")) },
 		do:    func(b *bundle) string { return said(b.form(0, trio, 1), nil) },
 		want: `
 			- q:trio:1 x = #1001004
-			+ aw x = @1001
+			+ aw x = @901001
 			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
@@ -121,7 +121,7 @@ var formRules = []rule{
 		want: `
 			- meta calm_until = 0
 			- q:trio:1 x = #1001004
-			+ aw x = @605001
+			+ aw x = @905001
 			+ meta calm_until = @605001
 			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,

@@ -21,12 +21,9 @@ local function read_window(world, width, after)
     elseif is_live(presence) then
       live[#live + 1] = {player = player, place = t.place, presence = presence}
     else
-      -- Without presence it is gone at the next sweep, unless it is calm and it may have had no chance.
-      local gone_at_ms = presence.state == '' and not calm and now_ms or now_ms + presence_ttl_ms
-      if presence.state == 'L' and presence.epoch == epoch then
-        gone_at_ms = now_ms + presence_ttl_ms + drain_ms -- its instance is silent
-      end
-      park(player, int(gone_at_ms))
+      -- Its instance is silent, or could not refresh it. Who lives by heartbeats has its deadline already.
+      local gone_at_ms = redis.call('ZSCORE', prefix .. 'aw', player) or now_ms + presence_ttl_ms + drain_ms
+      park(player, int(tonumber(gone_at_ms)))
       parked = parked + 1
     end
   end
