@@ -47,6 +47,10 @@ fmt: ## format all Go files and tidy go.mod
 bench: ## run the benchmarks (BENCH=pattern, COUNT=10 for benchstat)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
+.PHONY: gate
+gate: ## check what may not grow: memory and goroutines of an idle session
+	$(GO) test -run '^$$' -bench IdleSession -benchtime 1x ./server
+
 .PHONY: soak
 soak: ## several instances under load and all faults for long (SOAK=8h, ARGS=-write-guarantees)
 	$(GO) test -race -count 1 -timeout 0 -v -run '^TestSoak$$' ./e2e -soak $(SOAK) $(ARGS)

@@ -1,0 +1,84 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/musterhq/muster/configs"
+	"github.com/musterhq/muster/protocol"
+)
+
+// idleBytes is the most that an idle, greeted session may cost: heap and stack in use, the client's bare socket
+// in the same process included.
+const idleBytes = 12 << 10
+
+// BenchmarkIdleSession tells what an idle session costs after its welcome, and fails above the bound. It is no
+// test since the race detector has memory of its own.
+func BenchmarkIdleSession(b *testing.B) {
+	const sessions = 2000
+	address := strings.TrimSuffix(strings.TrimPrefix(start(b, func(c *configs.Config) {
+		// The bare sockets answer no pings.
+		c.Presence.Heartbeat, c.Presence.TTL = 10*time.Minute, time.Hour
+	}), "ws://"), protocol.Path)
+	for b.Loop() {
+		goroutines, before := runtime.NumGoroutine(), memoryInUse()
+		clients := make([]net.Conn, sessions)
+		for i := range clients {
+			clients[i] = greetBare(b, address, fmt.Sprintf("idle%d", i))
+		}
+		got := goroutinesAt(goroutines + sessions)
+		bytes := (memoryInUse() - before) / sessions
+		b.ReportMetric(float64(bytes), "B/session")
+		b.ReportMetric(float64(got-goroutines)/sessions, "goroutines/session")
+		if bytes > idleBytes || got > goroutines+sessions {
+			b.Errorf("%d bytes and %d goroutines for %d sessions, want at most %d bytes and one goroutine each",
+				bytes, got-goroutines, sessions, idleBytes)
+		}
+		for _, c := range clients {
+			_ = c.Close()
+		}
+		goroutinesAt(goroutines)
+	}
+}
+
+// greetBare is a client that is nothing but a socket: upgraded, and welcomed.
+func greetBare(b *testing.B, address, player string) net.Conn {
+	b.Helper()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := io.WriteString(c, strings.Replace(handshake(), "GET / ", "GET "+protocol.Path+" ", 1)); err != nil {
+		b.Fatal(err)
+	}
+	readUntil(b, c, "\r\n\r\n")
+	hello := fmt.Sprintf(`{"type":"hello","player_id":%q}`, player)
+	frame := append([]byte{0x81, 0x80 | byte(len(hello)), 0, 0, 0, 0}, hello...) // masked with zeros
+	if _, err := c.Write(frame); err != nil {
+		b.Fatal(err)
+	}
+	readUntil(b, c, `"type":"welcome"`)
+	return c
+}
+
+func readUntil(b *testing.B, c net.Conn, what string) {
+	b.Helper()
+	var seen bytes.Buffer
+	chunk := make([]byte, 2048)
+	for !strings.Contains(seen.String(), what) {
+		n, err := c.Read(chunk)
+		if err != nil {
+			b.Fatalf("read until %q: %v", what, err)
+		}
+		seen.Write(chunk[:n])
+	}
+}
