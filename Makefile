@@ -49,7 +49,7 @@ bench: ## run the benchmarks (BENCH=pattern, COUNT=10 for benchstat)
 
 .PHONY: gate
 gate: ## check what may not grow: memory and goroutines of an idle session
-	$(GO) test -run '^$$' -bench IdleSession -benchtime 1x ./server
+	$(GO) test -run '^$$' -bench IdleSession -benchtime 3x ./server
 
 .PHONY: soak
 soak: ## several instances under load and all faults for long (SOAK=8h, ARGS=-write-guarantees)
