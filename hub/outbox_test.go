@@ -143,3 +143,19 @@ func TestGoingAwayIsSpreadAndEndsWhenNobodyIsLeft(t *testing.T) {
 		b.sees(leaverClient, "going_away")
 	})
 }
+
+func TestTheRepliesToABurstAreNoSignOfASlowReader(t *testing.T) {
+	const burst = 2000 // twice limits.messages_per_second of a generous setting, sent before anything is read
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		client.stuck = make(chan struct{})
+		for range burst {
+			s.Send(pong(1))
+		}
+		close(client.stuck)
+		synctest.Wait()
+		if b.dropped != 0 {
+			t.Errorf("%d clients were dropped", b.dropped)
+		}
+	})
+}

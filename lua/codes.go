@@ -20,11 +20,6 @@ const (
 	statusDone         = 1
 	statusRepeated     = 2
 	statusAdopt        = 2
-	maxPlayersPerCall  = 100 // bounds how long one script holds Redis
-	maxRefreshPerCall  = 500 // a refresh is one command a player
-	maxMatchesPerCall  = 25
-	sweepLimit         = 100
-	maxWindow          = 200
 	statusFieldsBefore = 3 // status, own part, now_ms
 )
 

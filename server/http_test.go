@@ -218,3 +218,18 @@ func TestQueueStatusAndWorldsNeedNoIdentity(t *testing.T) {
 	wantFields(t, listed[0], object{"name": "world1", "mode": "group", "size": 3, "rooms": []any{"game", "chat"}, "party_max": 1})
 	wantFields(t, listed[1], object{"name": "voice", "waiting": 1, "rooms": []any{"game"}})
 }
+
+func TestHealthPathsAnswerHeadToo(t *testing.T) {
+	t.Parallel()
+	i := launch(t, settings(t, serving(group("world1", 2))))
+	for _, path := range []string{"/healthz", "/readyz"} {
+		response, err := http.Head("http://" + i.address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("HEAD %s: %d", path, response.StatusCode)
+		}
+	}
+}

@@ -123,10 +123,8 @@ func (s *Server) joinable(r *protocol.Join) (matching.World, error) {
 		return matching.World{}, lua.ErrUnknownWorld
 	case world.State == matching.Closed:
 		return matching.World{}, lua.ErrWorldClosed
-	case len(r.Party)+1 > world.PartyMax:
-		if len(r.Party) > 0 {
-			return matching.World{}, protocol.NewError(protocol.CodePartyTooLarge)
-		}
+	case len(r.Party) > 0 && len(r.Party)+1 > world.PartyMax:
+		return matching.World{}, protocol.NewError(protocol.CodePartyTooLarge)
 	}
 	return world, nil
 }

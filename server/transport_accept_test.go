@@ -101,11 +101,12 @@ func TestAcceptRefusesWithAProblem(t *testing.T) {
 		detail  string
 		header  string
 	}{
-		"other subprotocols only": {handshake("Sec-WebSocket-Protocol: mqtt, muster.v2"), http.StatusBadRequest, "muster.v1", ""},
-		"no upgrade":              {"GET / HTTP/1.1\r\nHost: h\r\n\r\n", http.StatusUpgradeRequired, "Upgrade", "Upgrade"},
-		"another version":         {strings.Replace(handshake(), "Version: 13", "Version: 8", 1), http.StatusBadRequest, "13", "Sec-Websocket-Version"},
-		"no key":                  {strings.Replace(handshake(), "WebSocket-Key", "WebSocket-Hey", 1), http.StatusBadRequest, "Key", ""},
-		"another method":          {strings.Replace(handshake(), "GET", "POST", 1), http.StatusMethodNotAllowed, "GET", ""},
+		"other subprotocols only":     {handshake("Sec-WebSocket-Protocol: mqtt, muster.v2"), http.StatusBadRequest, "muster.v1", ""},
+		"no upgrade":                  {"GET / HTTP/1.1\r\nHost: h\r\n\r\n", http.StatusUpgradeRequired, "Upgrade", "Upgrade"},
+		"another version":             {strings.Replace(handshake(), "Version: 13", "Version: 8", 1), http.StatusBadRequest, "13", "Sec-Websocket-Version"},
+		"no key":                      {strings.Replace(handshake(), "WebSocket-Key", "WebSocket-Hey", 1), http.StatusBadRequest, "Key", ""},
+		"our subprotocol in capitals": {handshake("Sec-WebSocket-Protocol: MUSTER.V1"), http.StatusBadRequest, "muster.v1", ""},
+		"another method":              {strings.Replace(handshake(), "GET", "POST", 1), http.StatusMethodNotAllowed, "GET", ""},
 	} {
 		a := exchange(t, address, c.request)
 		members := wantProblem(t, a.status, a.header, a.body, c.status, protocol.CodeBadMessage)

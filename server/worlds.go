@@ -89,13 +89,14 @@ func (r *realmWorlds) Reload(ctx context.Context) error {
 		if w.State == "closing" {
 			continue
 		}
+		// Kept even where it is not understood: whoever declares the worlds anew would close what it leaves out.
+		kept = append(kept, lua.DeclaredWorld{Name: w.Name, State: w.State, Hash: w.Hash, Settings: w.Settings})
 		settings, err := configs.ParseWorld(w.Settings)
 		if err != nil {
 			// Declared by a newer version, say. Better not to serve a world than to serve it by other rules.
 			r.log.Error().Err(err).Str("world", string(w.Name)).Msg("world of the realm not understood; it is not served here")
 			continue
 		}
-		kept = append(kept, lua.DeclaredWorld{Name: w.Name, State: w.State, Hash: w.Hash, Settings: w.Settings})
 		served = append(served, matchingWorld(settings, w.Revision))
 	}
 	order := positionsOf(r.declared)

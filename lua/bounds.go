@@ -1,0 +1,11 @@
+package lua
+
+// What one call may touch, which bounds how long it holds Redis. Callers cut their batches accordingly.
+const (
+	// maxPlayersPerCall bounds assertions, and is how far a call that forms matches looks at least.
+	maxPlayersPerCall = 100
+	// maxWindow is how far it looks at most, whatever a world's scan says.
+	maxWindow = 200
+	// sweepLimit is the most of each kind that a sweep changes.
+	sweepLimit = 100
+)
