@@ -17,6 +17,7 @@ type bundle struct {
 	hub     *Hub
 	store   *fakeStore
 	dropped int
+	doubted int
 }
 
 // inBubble runs a test in a bubble.
@@ -29,6 +30,7 @@ func inBubble(t *testing.T, test func(b *bundle)) {
 			Store:   b.store,
 			Facts:   func(ident.World) WorldFacts { return WorldFacts{Size: 2, MeanWait: testMean} },
 			Dropped: func() { b.dropped++ },
+			Doubted: func() { b.doubted++ },
 		})
 		test(b)
 	})

@@ -80,14 +80,21 @@ const (
 	uncertain
 )
 
-// lookAgain has the state read with the next Heal. mu is held.
+// lookAgain has the state read soon. mu is held.
 func (s *Session) lookAgain(d doubt) {
-	if d == sure {
-		return
+	if d != sure {
+		s.remain(d)
+		s.hub.opts.Doubted()
 	}
-	s.doubt = max(s.doubt, d)
-	s.hub.someDoubt.Store(true)
-	s.hub.opts.Doubted()
+}
+
+// remain leaves it to the next Heal to read the state. A read that was in vain must not call for another at
+// once: while Redis is away that would go on without a pause. mu is held.
+func (s *Session) remain(d doubt) {
+	if d != sure {
+		s.doubt = max(s.doubt, d)
+		s.hub.someDoubt.Store(true)
+	}
 }
 
 // Uncertain notes that the outcome of a request is unknown: as soon as Redis answers, the state is read

@@ -90,7 +90,7 @@ func (h *Hub) inDoubt(least doubt) []asked {
 func (s *Session) giveBack(d doubt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lookAgain(d)
+	s.remain(d)
 }
 
 // bring brings a state to a session.
@@ -145,7 +145,7 @@ func (s *Session) takeState(st lua.PlayerState, d doubt) (news, ok bool) {
 	if st.AsOf < max(s.seen.asOf, s.seen.least, epoch) || st.Generation != 0 && st.Generation < s.generation {
 		// It was read before the session saw what it knows, or in a history that is gone. What it was to make
 		// up for may have been before that too.
-		s.lookAgain(max(d, behind))
+		s.remain(max(d, behind))
 		return false, false
 	}
 	after, err := lua.ParseRecord(st.Record)

@@ -261,3 +261,25 @@ func TestManyAreReadInBatches(t *testing.T) {
 		}
 	})
 }
+
+func TestAReadThatFailsDoesNotCallForAnotherAtOnce(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, _ := b.arrive("p", 10, lua.PlayerState{})
+		s.Uncertain()
+		b.store.failure = lua.ErrUnavailable
+		before := b.doubted
+		if err := b.hub.Heal(b.Context()); err == nil {
+			t.Error("no error")
+		}
+		if b.doubted != before {
+			t.Error("called for another read, which would fail as soon")
+		}
+		b.store.failure = nil
+		if err := b.hub.Heal(b.Context()); err != nil {
+			t.Error(err)
+		}
+		if b.store.calls != 2 {
+			t.Errorf("%d reads, want the failed one and that of the next heal", b.store.calls)
+		}
+	})
+}
