@@ -11,18 +11,20 @@
 -- ARGV[6]     revision   integer    of the world's settings
 -- ARGV[7]     queue_limit  integer  most waiting players; 0 = none
 -- ARGV[8]     worlds_limit integer  most worlds that a player may wait in
--- ARGV[9]     count      integer    joins that follow
--- ARGV[10..]  player id, generation ('' = not a session's), key, fingerprint of the content; for each
+-- ARGV[9]     cools_down 0|1        whether who declined may not join again for a while
+-- ARGV[10]    count      integer    joins that follow
+-- ARGV[11..]  player id, generation ('' = not a session's), key, fingerprint of the content; for each
 -- Returns     {1, own part of what was told, now_ms, mean wait 'ms,at_ms' or '', then for each {1 joined |
 --             2 repeated, place, position, size, record} | {-5 already queued, place} | {-6 in match,
---             match, ends_ms} | {code}}
--- Touches     pl, pr:<player>, ins, q:<world>:<n>, w, ws:<world>, kp, pub, i:<instance>
+--             match, ends_ms} | {-13 in proposal, match, ends_ms} | {-14 cooled down, until_ms} | {code}}
+-- Touches     pl, dc:<world>, pr:<player>, ins, q:<world>:<n>, w, ws:<world>, kp, pub, i:<instance>
 -- Cost        O(count log n); at most 100 a call
 -- @include prelude
 -- @include writes
 -- @include tell
 -- @include worlds
-local world, revision, queue_limit, worlds_limit, count = ARGV[5], ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local world, revision, queue_limit, worlds_limit, cools_down, count =
+  ARGV[5], ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9], tonumber(ARGV[10])
 local refused = world_check(world, revision)
 if refused ~= 0 then return finish({refused}) end
 
@@ -30,7 +32,7 @@ local queue = prefix .. 'q:' .. world .. ':1'
 local players, keys, replies, entered = {}, {}, {}, {}
 local mean_wait = redis.call('HGET', prefix .. 'ws:' .. world, 'mean') or ''
 for i = 1, count do
-  players[i] = ARGV[6 + i * 4]
+  players[i] = ARGV[7 + i * 4]
   keys[i] = prefix .. 'pr:' .. players[i]
 end
 preload(players)
@@ -66,8 +68,10 @@ local function join(player, presence, generation, key, print)
   local record = load(player)
   local t, at = ticket_in(record, world)
   if t and key ~= '' and t.key == key then return repeated(player, t, print) end
-  if record.match ~= '' then return {CODE_IN_MATCH, record.match, record.ends} end
+  if record.match ~= '' then return {is_bound(record) and CODE_IN_PROPOSAL or CODE_IN_MATCH, record.match, record.ends} end
   if t and is_waiting(t) then return {CODE_ALREADY_QUEUED, t.place} end
+  local cools_until = cools_down == '1' and redis.call('GET', prefix .. 'dc:' .. world .. ',' .. player)
+  if cools_until and tonumber(cools_until) > now_ms then return {CODE_COOLED_DOWN, cools_until} end
   if waiting_worlds(record) >= worlds_limit then return {CODE_TOO_MANY_WORLDS} end
   if queue_limit > 0 and size + 1 > queue_limit then return {CODE_QUEUE_FULL} end
   local place = next_place()
@@ -86,7 +90,7 @@ local function join(player, presence, generation, key, print)
 end
 
 for i, player in ipairs(players) do
-  local generation, key, print = ARGV[7 + i * 4], ARGV[8 + i * 4], ARGV[9 + i * 4]
+  local generation, key, print = ARGV[8 + i * 4], ARGV[9 + i * 4], ARGV[10 + i * 4]
   replies[i] = join(player, parse_presence(presences[i]), generation, key, print)
 end
 flush()

@@ -12,11 +12,12 @@
 -- ARGV[6..]   player id, generation (0 = a new session); for each
 -- Returns     {1, own part of what was told, now_ms, as-of place, then for each
 --             {1, generation, record, match, notes, ranks} | {-3} replaced}
--- Touches     pl, pr:<player>, ip:<instance>, ins, aw, q:<world>:<n>, w, no:<player>, m, kp, pub, i:<instance>
+-- Touches     pl, pr:<player>, ip:<instance>, ins, aw, q:<world>:<n>, w, no:<player>, m, st, kp, sh, pub, i:<instance>
 -- Cost        O(count); at most 100 a call
 -- @include prelude
 -- @include writes
 -- @include tell
+-- @include stream
 -- @include end_ticket
 -- @include worlds
 -- @include put_back

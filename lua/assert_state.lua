@@ -13,16 +13,10 @@
 -- ARGV[6]     matches    integer    matches that follow them
 -- ARGV[7..]   player id, generation, as-of place, record; for each; then match id, match; for each
 -- Returns     {1, own part of what was told, now_ms, then for each 1 stands | 2 adopt what Redis has | -3 replaced}
--- Touches     pl, pr:<player>, ip:<instance>, ins, aw, q:<world>:<n>, m, mx, st, w, no:<player>, kp, pub, i:<instance>
+-- Touches     pl, pr:<player>, ip:<instance>, ins, aw, q:<world>:<n>, m, mx, st, w, no:<player>, kp, op:<world>, sh, al, an,
+--             dc:<world>, pub, i:<instance>
 -- Cost        O(players + players of the matches); about 100 a call
--- @include prelude
--- @include writes
--- @include tell
--- @include end_ticket
--- @include worlds
--- @include put_back
--- @include match_record
--- @include end_match
+-- @include ending
 local player_count, match_count = tonumber(ARGV[5]), tonumber(ARGV[6])
 local asserted, asserted_matches, players, keys = {}, {}, {}, {}
 for i = 1, player_count do

@@ -18,6 +18,20 @@ func duel(name ident.World, cooldown time.Duration) WorldRules {
 	return w
 }
 
+// checked is a world of pairs that are asked whether they are there, and wait for a server if it allocates.
+func checked(name ident.World, allocate bool) WorldRules {
+	w := group(name, 2)
+	w.ReadyCheck, w.DeclineCooldown, w.Allocate = time.Minute, 10*time.Minute, allocate
+	return w
+}
+
+// room is a world of mode fill.
+func room(name ident.World, seats int) WorldRules {
+	w := group(name, 1)
+	w.Seats, w.SeatHold = seats, time.Minute
+	return w
+}
+
 // declare makes worlds the realm's own, all open, and puts their revision in.
 func (b *bundle) declare(worlds ...WorldRules) {
 	b.Helper()

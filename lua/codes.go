@@ -16,6 +16,8 @@ const (
 	codeNoSuchMatch    = -10 // not the player's open match, or over
 	codeUnknownWorld   = -11 // not declared, or on its way out
 	codeWorldClosed    = -12 // declared, and closed
+	codeInProposal     = -13 // it is in a match that does not stand yet
+	codeCooledDown     = -14 // it declined, and may not join again yet
 	statusNothingToDo  = 0
 	statusDone         = 1
 	statusRepeated     = 2
@@ -37,4 +39,6 @@ var codeNames = map[string]int{
 	"CODE_NO_SUCH_MATCH":   codeNoSuchMatch,
 	"CODE_UNKNOWN_WORLD":   codeUnknownWorld,
 	"CODE_WORLD_CLOSED":    codeWorldClosed,
+	"CODE_IN_PROPOSAL":     codeInProposal,
+	"CODE_COOLED_DOWN":     codeCooledDown,
 }

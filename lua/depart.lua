@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- depart: sessions' sockets are gone; who waits is away and keeps its places until its grace ends.
+-- depart: sessions' sockets are gone; who waits or has a seat is away and keeps it until its grace ends.
 -- Guarantee:  a session that was taken over departs nobody. Sent again: a player that is away already
 --             keeps the end of grace that it has.
 -- KEYS[1]     meta                  mm:{realm}:meta
@@ -33,11 +33,7 @@ for i, player in ipairs(players) do
     -- Whose presence ran out while Redis was out of reach still has its places, which nobody else will end.
     if presence.state == 'L' then status = 1 end
     not_here[#not_here + 1] = player
-    local waits = false
-    for _, t in ipairs(load(player).tickets) do
-      waits = waits or is_waiting(t)
-    end
-    if waits then
+    if waits(player) or has_seat(load(player)) then
       park(player, int(now_ms + grace_ms))
       redis.call('SET', keys[i], format_presence('A', self, generation), 'PX', int(grace_ms + presence_ttl_ms))
     else

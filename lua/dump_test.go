@@ -72,8 +72,8 @@ func (b *bundle) dumpKey(key string) []string {
 	case "stream":
 		for _, m := range b.rdb.XRange(b.ctx, key, "-", "+").Val() {
 			line := ""
-			for _, field := range []string{"event", "match", "reason", "record"} {
-				if v, ok := m.Values[field]; ok {
+			for _, field := range []string{"event", "match", "player", "world", "ticket", "reason", "record"} {
+				if v := m.Values[field]; v != nil && v != "" {
 					line += fmt.Sprintf("%s=%v ", field, v)
 				}
 			}
@@ -164,6 +164,9 @@ func toldText(told Told) string {
 	sort.Strings(parts[1:])
 	for _, c := range told.Changes {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s/%d %s %s", c.Player, c.Generation, c.Record, c.Notice)))
+	}
+	for _, q := range told.Requeued {
+		parts = append(parts, fmt.Sprintf("%s/%d is back from %s %v", q.Player, q.Generation, q.Match, q.Ranks))
 	}
 	for _, r := range told.Replaced {
 		parts = append(parts, fmt.Sprintf("%s replaced by %d", r.Player, r.Generation))

@@ -3,6 +3,7 @@ package lua
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/musterhq/muster/internal/ident"
 )
@@ -43,13 +44,23 @@ func (e *AlreadyQueuedError) Error() string { return "already queued as " + stri
 // InMatchError says that the player is in an open match.
 type InMatchError struct {
 	Match ident.Match
+	// Held says that the match does not stand yet: it is proposed, or waits for its server.
+	Held bool
 	// EndsAt is when the match is over, in Unix milliseconds; Overdue that this had passed by Redis'
-	// clock when the script ran.
+	// clock when the script ran, of a match that stands.
 	EndsAt  int64
 	Overdue bool
 }
 
 func (e *InMatchError) Error() string { return "in match " + string(e.Match) }
+
+// CooledDownError says that the player declined a match of the world, or let it pass, and may not join again yet.
+type CooledDownError struct {
+	// For is how long it still lasts.
+	For time.Duration
+}
+
+func (e *CooledDownError) Error() string { return "cooled down for " + e.For.String() }
 
 var codeErrors = map[int64]error{
 	codeLostHistory:   ErrLostHistory,

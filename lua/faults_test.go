@@ -110,6 +110,23 @@ func callAll(b *bundle, w, d WorldRules) {
 	b.waiting(0, d, "u", "v")
 	b.form(0, d, 1)
 	later := b.waiting(0, d, "n", "o")
+	b.declare(w, d, server, rooms)
+	b.waiting(0, server, "s", "t", "q", "r")
+	b.form(0, server, 2)
+	b.waiting(0, rooms, "g")
+	b.form(0, rooms, 1)
+	for _, p := range []ident.Player{"s", "t"} {
+		if _, err := s.AcceptMatch(b.ctx, b.who[p], "m3"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	claimed, err := s.ClaimAllocations(b.ctx, 9, time.Second)
+	if err != nil || len(claimed) != 1 {
+		b.Fatalf("claimed %v, %v", claimed, err)
+	}
+	if err := s.ShowMatches(b.ctx, []Shown{{"q", "m4"}}); err != nil {
+		b.Fatal(err)
+	}
 	for name, err := range map[string]error{
 		"ack":       second(s.AckMatch(b.ctx, sessions[0], "m1")),
 		"leave":     second(s.LeaveMatch(b.ctx, sessions[0], "m1")),
@@ -123,6 +140,10 @@ func callAll(b *bundle, w, d WorldRules) {
 		"remove":    second(s.RemoveFromQueue(b.ctx, later[1])),
 		"sweep":     second(s.Sweep(b.ctx, time.Second, []WorldRules{w, d})),
 		"assert":    second(s.AssertState(b.ctx, s.Epoch(), []Assertion{{Session: later[1]}})),
+		"decline":   second(s.DeclineMatch(b.ctx, b.who["q"], "m4")),
+		"allocate":  s.CompleteAllocation(b.ctx, "m3", 1, []byte("1")),
+		"seats":     second(s.OpenSeats(b.ctx, "m5", 1, nil)),
+		"restore":   second(s.RestoreMatches(b.ctx, []MatchText{{"m9", "complete|1|0|duel|1|1|play=r|x;y|"}})),
 		"end lease": s.EndLease(b.ctx),
 	} {
 		if err != nil {
@@ -198,7 +219,7 @@ func TestKeysThatEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ends := slices.Contains([]string{"pr", "no", "rc"}, kind); ends != (left > 0) {
+			if ends := slices.Contains([]string{"pr", "no", "rc", "dc", "mr"}, kind); ends != (left > 0) {
 				t.Errorf("%s ends in %v", key, left)
 			}
 		}

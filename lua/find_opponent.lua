@@ -11,7 +11,7 @@
 -- ARGV[6]     revision   integer    of the world's settings
 -- ARGV[7]     after      integer    the place to look behind: 0, or what the last call returned
 -- ARGV[8]     width      integer    tickets looked at
--- ARGV[9]     hold_ms    integer    how long the match is kept for its players
+-- ARGV[9]     terms      hold_ms,accept_ms,cooldown_ms,allocate,seats,seat_hold_ms,per_second
 -- ARGV[10]    drain_ms   integer    what a silent instance's players get beyond presence_ttl
 -- ARGV[11]    scan       integer    live tickets tried for each
 -- ARGV[12]    cooldown_ms  integer  how long the same two do not meet again
@@ -20,15 +20,15 @@
 -- Returns     {1, own part of what was told, now_ms, more 0|1, matches, players, parked, wait sum ms, opens_at_ms, next after}
 -- Touches     as extract_group, and rc:<world>,<a>,<b>
 -- Cost        O(width (scan + log n)) whatever the queue holds
--- @include prelude
--- @include writes
--- @include tell
--- @include match_record
+-- @include match
 -- @include worlds
-local world, revision, after, width, hold_ms, drain_ms = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
+local world, revision, after, width, terms, drain_ms = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]), parse_terms(ARGV[9]), tonumber(ARGV[10])
 local scan, cooldown_ms, count = tonumber(ARGV[11]), tonumber(ARGV[12]), tonumber(ARGV[13])
 -- @include window
 -- @include form_match
+-- @include throttle
+-- @include seats
+-- @include fill
 local refused = world_check(world, revision)
 if refused ~= 0 then return finish({refused}) end
 if closed then return finish({1, '', int(now_ms), 0, 0, 0, 0, '0', int(ready_at_ms), after}) end
@@ -40,7 +40,31 @@ local function met(a, b)
   return prefix .. 'rc:' .. world .. ',' .. first .. ',' .. second
 end
 
+-- may_sit_with lets a player into a match with nobody that it met lately.
+local function may_sit_with(member)
+  if cooldown_ms == 0 then return anybody end
+  return function(match)
+    local keys = {}
+    for i, other in ipairs(match.players) do
+      keys[i] = met(member.player, other)
+    end
+    for _, kept_apart in ipairs(redis.call('MGET', unpack(keys))) do
+      if kept_apart then return false end
+    end
+    return true
+  end
+end
+
 local live, parked, full, reached = read_window(world, width, after)
+live = seat_all(world, live, may_sit_with)
+for room, members in pairs(cooldown_ms > 0 and seated_in or {}) do
+  for _, member in ipairs(members) do
+    for _, other in ipairs(room.match.players) do
+      if other ~= member.player then redis.call('SET', met(member.player, other), '1', 'PX', cooldown_ms) end
+    end
+  end
+end
+local allowed, opens_at_ms = may_form(world, terms.per_second)
 local paired = {}
 
 -- opponent is the oldest live ticket behind the i-th that it may meet.
@@ -62,21 +86,26 @@ end
 local ids, left = unused_ids(14, count), 0
 for i = 1, #live do
   if not paired[i] then
-    local j = #formed < #ids and opponent(i)
+    local j = #formed < math.min(#ids, allowed) and opponent(i)
     if j then
       paired[i], paired[j] = true, true
       local candidate = ids[#formed + 1]
-      form_match(world, candidate.id, candidate.rooms, {live[i], live[j]}, hold_ms)
+      form_match(world, candidate.id, candidate.rooms, {live[i], live[j]}, terms)
       if cooldown_ms > 0 then redis.call('SET', met(live[i].player, live[j].player), '1', 'PX', cooldown_ms) end
     else
       left = left + 1
     end
   end
 end
+tell_seated()
 flush()
-flush_formed(world)
-local ran_out = #formed == #ids and left > 1
+flush_matches()
+count_formed(world)
+count_throttled(world, terms.per_second, #formed)
+local held_back = #formed >= allowed and left > 1
+local ran_out = not held_back and #formed == #ids and left > 1
 -- A full window in which nothing could be done is passed over; otherwise it is looked at again.
-local next_after = (#formed > 0 or parked > 0 or ran_out) and after or reached
-local more = (full or ran_out) and 1 or 0
-return finish({1, tell_all(), int(now_ms), more, #formed, formed_players, parked, int(formed_wait_ms), '0', next_after})
+local next_after = (#formed > 0 or parked > 0 or seats_taken > 0 or ran_out or held_back) and after or reached
+local more = not held_back and (full or ran_out) and 1 or 0
+return finish({1, tell_all(), int(now_ms), more, #formed, formed_players + seats_taken, parked, int(formed_wait_ms),
+  int(held_back and math.max(opens_at_ms, now_ms + 100) or 0), next_after})

@@ -198,6 +198,9 @@ func checkKeys(t *testing.T, h header, assembled string) {
 	}
 }
 
+// typedCodes are those whose errors say more than that.
+var typedCodes = []int{codeAlreadyQueued, codeInMatch, codeInProposal, codeCooledDown}
+
 // checkCodes: codes have names, and those of the header are in the table.
 func checkCodes(t *testing.T, h header, assembled string) {
 	t.Helper()
@@ -208,7 +211,7 @@ func checkCodes(t *testing.T, h header, assembled string) {
 		t.Errorf("%q is a code without a name", m)
 	}
 	for _, code := range h.codes {
-		if _, ok := codeErrors[int64(code)]; !ok && code != codeAlreadyQueued && code != codeInMatch && code != -1 {
+		if _, ok := codeErrors[int64(code)]; !ok && !slices.Contains(typedCodes, code) {
 			t.Errorf("the header names %d, which is not in the table of codes", code)
 		}
 	}
@@ -223,7 +226,7 @@ func TestCodesAreUnique(t *testing.T) {
 			t.Errorf("%s is %d, as is %q", name, code, other)
 		}
 		seen[code] = name
-		if _, ok := codeErrors[int64(code)]; !ok && code != codeAlreadyQueued && code != codeInMatch {
+		if _, ok := codeErrors[int64(code)]; !ok && !slices.Contains(typedCodes, code) {
 			t.Errorf("%s has no error", name)
 		}
 	}
@@ -258,6 +261,17 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return second(s.LeaveMatch(ctx, who, "m")) },
 			func() error { return second(s.AckMatch(ctx, who, "m")) },
 			func() error { return s.EndMatch(ctx, "m", Ended) },
+			func() error { return second(s.AcceptMatch(ctx, who, "m")) },
+			func() error { return second(s.DeclineMatch(ctx, who, "m")) },
+			func() error { return s.ShowMatches(ctx, make([]Shown, n)) },
+			func() error { return second(s.ClaimAllocations(ctx, n, time.Second)) },
+			func() error { return s.FailAllocation(ctx, "m", 1) },
+			func() error { return second(s.OpenSeats(ctx, "m", 1, nil)) },
+			func() error { return second(s.RestoreMatches(ctx, make([]MatchText, n))) },
+			func() error {
+				_, _, err := s.JoinAndMatch(ctx, room("room", 3), 8, nil, 0, candidates)
+				return err
+			},
 			func() error { return second(s.ReadMatch(ctx, "m")) },
 			func() error { return second(s.Arrive(ctx, sessions)) },
 			func() error { return second(s.Heartbeat(ctx, "p")) },

@@ -8,11 +8,12 @@
 -- ARGV[4]     presence_ttl_ms  integer
 -- ARGV[5]     player     id
 -- Returns     {1, '', now_ms, as-of place, {1, generation, record, match, notes, ranks}}
--- Touches     pl, pr:<player>, ip:<instance>, aw, q:<world>:<n>, w, no:<player>, m, kp
+-- Touches     pl, pr:<player>, ip:<instance>, aw, q:<world>:<n>, w, no:<player>, m, st, kp, sh
 -- Cost        O(tickets of the player)
 -- @include prelude
 -- @include writes
 -- @include tell
+-- @include stream
 -- @include end_ticket
 -- @include worlds
 -- @include put_back

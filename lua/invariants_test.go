@@ -22,10 +22,13 @@ func (v *view) broken(sizes map[ident.World]int) []string {
 func (v *view) checkRecords(fault func(string, ...any)) {
 	for p, r := range v.records {
 		if r.Match != "" {
-			if len(r.Waiting()) > 0 {
+			m, ok := v.matches[r.Match]
+			if len(r.Waiting()) > 0 && !r.Held {
 				fault("%s waits while it is in match %s", p, r.Match)
 			}
-			m, ok := v.matches[r.Match]
+			if ok && r.Held != m.Held() {
+				fault("%s is held %v by match %s, which is %s", p, r.Held, r.Match, m.State)
+			}
 			_, looked := v.kept[string(p)]
 			switch {
 			case !ok && (r.Version >= v.epoch || !looked):
@@ -40,6 +43,12 @@ func (v *view) checkRecords(fault func(string, ...any)) {
 		}
 		for _, t := range r.Waiting() {
 			_, queued := v.queues[t.World][p]
+			if r.Held {
+				if queued {
+					fault("%s is in the queue of %s, and held by match %s", p, t.World, r.Match)
+				}
+				continue
+			}
 			if _, away := v.away[string(p)]; !queued && !away {
 				fault("%s has ticket %s in no queue, and nobody will end it", p, t.ID())
 			}
@@ -50,11 +59,14 @@ func (v *view) checkRecords(fault func(string, ...any)) {
 func (v *view) checkMatches(sizes map[ident.World]int, fault func(string, ...any)) {
 	open := map[ident.World]int{}
 	for id, m := range v.matches {
-		open[m.World]++
+		if !m.Held() {
+			open[m.World]++
+		}
 		distinct := slices.Compact(slices.Sorted(slices.Values(m.Players)))
-		if len(m.Players) != sizes[m.World] || len(distinct) != len(m.Players) {
+		if !m.Seats && len(m.Players) != sizes[m.World] || len(distinct) != len(m.Players) {
 			fault("match %s of %s has players %v", id, m.World, m.Players)
 		}
+		v.checkLife(m, sizes, fault)
 		if len(m.Left) >= len(m.Players) {
 			fault("match %s has been left by all", id)
 		}
@@ -65,6 +77,18 @@ func (v *view) checkMatches(sizes map[ident.World]int, fault func(string, ...any
 		}
 		if at, ok := v.deadlines[string(id)]; !ok || int64(at) != m.EndsAt {
 			fault("match %s ends at %d, its index says %.0f", id, m.EndsAt, at)
+		}
+	}
+	for world, rooms := range v.rooms {
+		for id := range rooms {
+			if m := v.matches[ident.Match(id)]; string(m.World) != world || m.Open == 0 {
+				fault("%s has seats in %s, which has none: %+v", world, id, m)
+			}
+		}
+	}
+	for id := range v.asking {
+		if v.matches[ident.Match(id)].State != Allocating {
+			fault("a server is asked for %s, which is %q", id, v.matches[ident.Match(id)].State)
 		}
 	}
 	if len(v.deadlines) != len(v.matches) {
@@ -78,6 +102,47 @@ func (v *view) checkMatches(sizes map[ident.World]int, fault func(string, ...any
 			fault("%s counts %s open matches of %d", world, text, open[world])
 		}
 	}
+}
+
+// checkLife looks at what a match waits for, and at its book of seats.
+func (v *view) checkLife(m Match, sizes map[ident.World]int, fault func(string, ...any)) {
+	_, asks := v.asking[string(m.ID)]
+	if asks != (m.State == Allocating) {
+		fault("match %s is %s, asks for a server: %v", m.ID, m.State, asks)
+	}
+	if m.State == Proposed && m.AcceptBy != m.EndsAt {
+		fault("match %s is to be accepted by %d and ends at %d", m.ID, m.AcceptBy, m.EndsAt)
+	}
+	if !m.Seats {
+		return
+	}
+	open := v.rooms[string(m.World)][string(m.ID)]
+	if int(open) != m.Open || m.Open < 0 {
+		fault("match %s has %d open seats, its index says %.0f", m.ID, m.Open, open)
+	}
+	if m.World == "room" && len(m.Players)+m.Open > sizes[m.World] {
+		fault("match %s has %d open seats beside %v", m.ID, m.Open, m.Players)
+	}
+	for _, p := range m.Players {
+		r := v.records[p]
+		_, held := v.seats[string(p)]
+		if r.Match == m.ID && r.Seat && held != !r.Acked {
+			fault("%s has a seat that is held %v, acknowledged %v", p, held, r.Acked)
+		}
+		if _, away := v.away[string(p)]; r.Match == m.ID && r.Seat && !away && v.presences[p] == nil && !v.isHeld(p) {
+			fault("%s has a seat in %s and is nowhere", p, m.ID)
+		}
+	}
+}
+
+// isHeld tells whether an instance's index has a player, so that it is parked when the instance is found silent.
+func (v *view) isHeld(p ident.Player) bool {
+	for _, players := range v.holders {
+		if slices.Contains(players, string(p)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (v *view) checkQueues(fault func(string, ...any)) {

@@ -6,22 +6,79 @@ import (
 	"github.com/musterhq/muster/internal/ident"
 )
 
-// LeaveMatch frees a player from its open match and returns its record after it. ErrNoSuchMatch, ErrReplaced.
+// LeaveMatch frees a player from its open match and returns its record after it. One that is held falls through.
+// ErrNoSuchMatch, ErrReplaced.
 func (s *Store) LeaveMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
-	return s.ofMatch(ctx, "leave_match", who, match)
+	return s.outOf(ctx, "leave_match", who, match)
 }
 
-// AckMatch notes that a player knows of its match and returns its record after it. ErrNoSuchMatch, ErrReplaced.
-func (s *Store) AckMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
-	return s.ofMatch(ctx, "ack_match", who, match)
+// DeclineMatch has a match that the player was proposed fall through, and returns its record after it.
+// ErrNoSuchMatch, also of a match that stands; ErrReplaced.
+func (s *Store) DeclineMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
+	return s.outOf(ctx, "decline_match", who, match)
 }
 
-func (s *Store) ofMatch(ctx context.Context, script string, who Session, match ident.Match) (string, error) {
-	r, err := s.run(ctx, script, string(who.Player), optional(who.Generation), string(match))
+func (s *Store) outOf(ctx context.Context, script string, who Session, match ident.Match) (string, error) {
+	r, err := s.ofMatch(ctx, script, who, match)
+	if err != nil {
+		return "", err
+	}
+	s.back(r.text(4))
+	return r.text(3), nil
+}
+
+// back hands over the worlds whose players are back at their places.
+func (s *Store) back(worlds string) {
+	if worlds != "" {
+		s.onBack(worldsOf(worlds)...)
+	}
+}
+
+func worldsOf(text string) []ident.World {
+	var worlds []ident.World
+	for w := range items(text) {
+		worlds = append(worlds, ident.World(w))
+	}
+	return worlds
+}
+
+// AcceptMatch notes that a player takes part in the match that it was proposed. With the last one the match stands, or
+// asks for a server: state says which. ErrNoSuchMatch, also of a match that stands or whose time is over; ErrReplaced.
+func (s *Store) AcceptMatch(ctx context.Context, who Session, match ident.Match) (state string, err error) {
+	r, err := s.ofMatch(ctx, "accept_match", who, match)
 	if err != nil {
 		return "", err
 	}
 	return r.text(3), nil
+}
+
+// AckMatch notes that a player knows of its match and returns its record after it. ErrNoSuchMatch, ErrReplaced.
+func (s *Store) AckMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
+	r, err := s.ofMatch(ctx, "ack_match", who, match)
+	if err != nil {
+		return "", err
+	}
+	return r.text(3), nil
+}
+
+func (s *Store) ofMatch(ctx context.Context, script string, who Session, match ident.Match) (reply, error) {
+	return s.run(ctx, script, string(who.Player), optional(who.Generation), string(match))
+}
+
+// Shown is a prompt that was written to its player's socket.
+type Shown struct {
+	Player ident.Player
+	Match  ident.Match
+}
+
+// ShowMatches notes which prompts reached their players: nobody is put out for one that did not. At most 100 a call.
+func (s *Store) ShowMatches(ctx context.Context, shown []Shown) error {
+	args := []any{len(shown)}
+	for _, p := range shown {
+		args = append(args, string(p.Player), string(p.Match))
+	}
+	_, err := s.run(ctx, "show_matches", args...)
+	return err
 }
 
 // EndReason is why a complete match is over for those in it.
@@ -34,10 +91,14 @@ const (
 	Expired EndReason = "expired"
 )
 
-// EndMatch ends a match for all who are in it. ErrNoSuchMatch.
+// EndMatch ends a match for all who are in it; one that is held falls through. ErrNoSuchMatch.
 func (s *Store) EndMatch(ctx context.Context, match ident.Match, reason EndReason) error {
-	_, err := s.run(ctx, "end_match", string(match), string(reason))
-	return err
+	r, err := s.run(ctx, "end_match", string(match), string(reason))
+	if err != nil {
+		return err
+	}
+	s.back(r.text(3))
+	return nil
 }
 
 // ReadMatch reads a match. ErrNoSuchMatch.
@@ -47,4 +108,46 @@ func (s *Store) ReadMatch(ctx context.Context, match ident.Match) (Match, error)
 		return Match{}, err
 	}
 	return ParseMatch(match, r.text(3))
+}
+
+// Seats is how a match's seats stand.
+type Seats struct {
+	// Open more players may come, Taken did since the first were opened.
+	Open, Taken int
+	World       ident.World
+}
+
+// OpenSeats has so many seats of a match open: the world's queue fills them before it forms new matches. Where taken is
+// not nil, nothing is changed unless so many were taken. ErrNoSuchMatch, also of a match that does not stand yet.
+func (s *Store) OpenSeats(ctx context.Context, match ident.Match, open int, taken *int) (Seats, error) {
+	var expected any = ""
+	if taken != nil {
+		expected = *taken
+	}
+	r, err := s.run(ctx, "open_seats", string(match), open, expected)
+	if err != nil {
+		return Seats{}, err
+	}
+	return Seats{Open: int(r.number(3)), Taken: int(r.number(4)), World: ident.World(r.text(5))}, nil
+}
+
+// MatchText is a match as a durable record has it: its id and the text that ParseMatch reads.
+type MatchText struct {
+	ID   ident.Match
+	Text string
+}
+
+// RestoreMatches brings back matches that stood before a loss of history, for all for whom nothing newer stands, and
+// returns how many. Those that Redis has, that are over, or that were formed since are passed over. At most about 100
+// players a call.
+func (s *Store) RestoreMatches(ctx context.Context, matches []MatchText) (int, error) {
+	args := []any{len(matches)}
+	for _, m := range matches {
+		args = append(args, string(m.ID), m.Text)
+	}
+	r, err := s.run(ctx, "restore_matches", args...)
+	if err != nil {
+		return 0, err
+	}
+	return int(r.number(3)), nil
 }

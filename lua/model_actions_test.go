@@ -18,6 +18,8 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"arrive": m.doArrive, "depart": m.doDepart, "beat": m.doBeat, "heartbeat": m.doHeartbeat,
 		"join": m.doJoin, "join more": m.doJoin, "join at once": m.doJoinMany, "leave": m.doLeave,
 		"form": m.doForm, "form more": m.doForm, "sweep": m.doSweep,
+		"accept": m.doAccept, "accept more": m.doAccept, "accept again": m.doAccept, "decline": m.doDecline, "show": m.doShow,
+		"allocate": m.doAllocate, "open seats": m.doOpenSeats,
 		"leave match": m.doLeaveMatch, "ack": m.doAck, "end match": m.doEndMatch,
 		"look": m.doLook, "old session": m.doOld,
 		"serve": m.doServe, "away": m.doAway, "lapse": m.doLapse, "crash": m.doCrash, "restart": m.doRestart,
@@ -154,6 +156,10 @@ func (m *model) join(i int, w WorldRules, joins ...Join) {
 		var queued *AlreadyQueuedError
 		var matched *InMatchError
 		if errors.As(j.Err, &queued) || errors.As(j.Err, &matched) {
+			continue
+		}
+		var cooled *CooledDownError
+		if errors.As(j.Err, &cooled) {
 			continue
 		}
 		m.must(j.Err, ErrGone, ErrReplaced, ErrTooManyWorlds)

@@ -135,6 +135,9 @@ func (m *model) doLose() {
 		}
 	}
 	m.declareBy(i)
+	if rapid.Bool().Draw(m.rt, "there is a durable record") {
+		m.restore(i)
+	}
 	m.step(rapid.SampledFrom([]time.Duration{0, 500 * time.Millisecond, 1500 * time.Millisecond}).Draw(m.rt, "since"))
 	m.believeRecords()
 }
@@ -244,6 +247,10 @@ func (m *model) form(i int, w WorldRules, candidates []Candidate) {
 	}
 	formed := m.formWith(i, w, 0, candidates)
 	after := m.view()
+	if w.Seats > 0 || len(before.rooms[string(w.Name)]) > 0 {
+		m.checkSeated(before, after, w, formed)
+		return
+	}
 	expected := expectedMatches(before, w, len(ids))
 	if formed.OpensIn > 0 {
 		expected = nil

@@ -54,7 +54,8 @@ type model struct {
 	sessions map[ident.Player]*client
 	old      []*client // taken over, and still believing
 	tickets  map[ident.Player]map[ident.World]ident.Place
-	last     func() // the last call, as its sender repeats it when the reply was lost
+	durable  map[ident.Match]string // matches that stood, as a durable record has them
+	last     func()                 // the last call, as its sender repeats it when the reply was lost
 	serial   int
 }
 
@@ -64,16 +65,20 @@ func newModel(b *bundle, rt *rapid.T, realm string) *model {
 	m := &model{
 		bundle: b, rt: rt, alive: make([]bool, len(b.stores)), sessions: map[ident.Player]*client{},
 		tickets: map[ident.Player]map[ident.World]ident.Place{}, sizes: map[ident.World]int{}, last: func() {},
+		durable: map[ident.Match]string{},
 		rules: []WorldRules{
 			{Name: "trio", Size: 3, Scan: 32},
 			{Name: "duel", Size: 2, Scan: 10, Pairs: true},
 			{Name: "apart", Size: 2, Scan: 10, Pairs: true, RematchCooldown: 30 * time.Minute},
+			{Name: "check", Size: 2, Scan: 10, ReadyCheck: 3 * time.Minute, DeclineCooldown: 20 * time.Minute},
+			{Name: "server", Size: 2, Scan: 10, ReadyCheck: 3 * time.Minute, Allocate: true},
+			{Name: "room", Size: 1, Scan: 10, Seats: 3, SeatHold: 4 * time.Minute},
 		},
 	}
 	for i := range m.rules {
 		w := &m.rules[i]
 		w.MatchHold, w.TicketTTL, w.Tick = testHold, 2*time.Hour, time.Second
-		m.sizes[w.Name] = w.Size
+		m.sizes[w.Name] = max(w.Size, w.Seats)
 	}
 	for i := range 8 {
 		m.players = append(m.players, ident.Player(fmt.Sprintf("p%d", i)))
@@ -113,6 +118,11 @@ func (m *model) start(i int) {
 // hear takes in what a call told its own instance. What is published to others is lost in this model
 // until they look.
 func (m *model) hear(i int, told Told) {
+	for _, c := range m.sessions {
+		if r, err := ParseRecord(c.record); err == nil && c.instance == i && told.Matches[r.Match] != "" {
+			c.match = told.Matches[r.Match]
+		}
+	}
 	for _, c := range told.Changes {
 		if known := m.sessions[c.Player]; known != nil && known.instance == i && known.Generation == c.Generation {
 			m.learn(known, c.Record, told.Matches)
@@ -125,9 +135,16 @@ func (m *model) learn(c *client, record string, matches map[ident.Match]string) 
 	if err != nil {
 		m.Fatal(err)
 	}
-	c.record, c.asOf, c.match = record, max(c.asOf, r.Version), ""
-	if r.Match != "" {
-		c.match = matches[r.Match]
+	before, err := ParseRecord(c.record)
+	if err != nil {
+		m.Fatal(err)
+	}
+	c.record, c.asOf = record, max(c.asOf, r.Version)
+	switch text, told := matches[r.Match]; {
+	case told:
+		c.match = text
+	case r.Match != before.Match:
+		c.match = ""
 	}
 }
 
@@ -182,6 +199,7 @@ func (m *model) must(err error, allowed ...error) {
 // check looks at the whole realm: what must always hold, and that nobody's ticket has vanished.
 func (m *model) check(*rapid.T) {
 	v := m.view()
+	m.keepRecord()
 	for _, fault := range v.broken(m.sizes) {
 		m.Errorf("%s", fault)
 	}

@@ -44,14 +44,20 @@ func parseState(player ident.Player, asOf ident.Place, now int64, r reply) Playe
 			st.Notices = append(st.Notices, n)
 		}
 	}
-	st.Ranks = map[ident.World]Rank{}
-	for part := range items(r.text(5)) {
+	n := numbers{text: r.text(5)}
+	st.Ranks = n.ranks(r.text(5))
+	return st
+}
+
+// ranks reads world=rank,size;…
+func (n *numbers) ranks(text string) map[ident.World]Rank {
+	ranks := map[ident.World]Rank{}
+	for part := range items(text) {
 		world, rest, _ := strings.Cut(part, "=")
 		rank, size, _ := strings.Cut(rest, ",")
-		n := numbers{text: part}
-		st.Ranks[ident.World(world)] = Rank{Position: int(n.parse(rank)) + 1, Size: int(n.parse(size))}
+		ranks[ident.World(world)] = Rank{Position: int(n.parse(rank)) + 1, Size: int(n.parse(size))}
 	}
-	return st
+	return ranks
 }
 
 // Arrive makes players live on this instance: with Generation 0 as a new session, which takes over; with

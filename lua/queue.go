@@ -2,6 +2,7 @@ package lua
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -20,8 +21,19 @@ type WorldRules struct {
 	Scan            int
 	RematchCooldown time.Duration
 	MatchHold       time.Duration
-	TicketTTL       time.Duration
-	Tick            time.Duration
+	// ReadyCheck is how long players have to accept a match; 0 is no ready check. Who declines, or lets it pass,
+	// may not join the world again for DeclineCooldown.
+	ReadyCheck, DeclineCooldown time.Duration
+	// Allocate says that a match waits for its server before it stands.
+	Allocate bool
+	// Seats is how many players a room takes that lets them in one by one; 0 where matches are formed whole. A seat
+	// is given back that its player did not acknowledge within SeatHold.
+	Seats    int
+	SeatHold time.Duration
+	// MatchesPerSecond bounds how many matches are formed in any second, over all instances; 0 is no bound.
+	MatchesPerSecond int
+	TicketTTL        time.Duration
+	Tick             time.Duration
 	// QueueLimit is the most waiting players; 0 is none.
 	QueueLimit int
 }
@@ -29,6 +41,20 @@ type WorldRules struct {
 // width is how far one call looks: enough for the matches of a call, and never far.
 func (w WorldRules) width() int {
 	return min(max(w.Scan, w.Size, maxPlayersPerCall), maxWindow)
+}
+
+// terms are what scripts, and the matches that they form, know of a world's rules: see parse_terms.
+func (w WorldRules) terms() string {
+	return fmt.Sprintf("%d,%d,%d,%d,%d,%d,%d", w.MatchHold.Milliseconds(), w.ReadyCheck.Milliseconds(),
+		w.DeclineCooldown.Milliseconds(), oneIf(w.Allocate), w.Seats, w.SeatHold.Milliseconds(), w.MatchesPerSecond)
+}
+
+// oneIf is a yes or no as scripts want it.
+func oneIf(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // Join asks for a ticket.
@@ -49,8 +75,8 @@ type Joined struct {
 	Position, Size int
 	// Record is the player's record after it.
 	Record string
-	// Err is ErrReplaced, ErrGone, ErrTooManyWorlds, ErrQueueFull, ErrKeyReused, an *AlreadyQueuedError or an
-	// *InMatchError.
+	// Err is ErrReplaced, ErrGone, ErrTooManyWorlds, ErrQueueFull, ErrKeyReused, an *AlreadyQueuedError, an
+	// *InMatchError or a *CooledDownError.
 	Err error
 }
 
@@ -111,7 +137,7 @@ func (s *Store) JoinAndMatch(ctx context.Context, w WorldRules, worldsPerPlayer 
 }
 
 func joinCall(w WorldRules, worldsPerPlayer int, joins []Join) call {
-	args := []any{string(w.Name), w.Revision.String(), w.QueueLimit, worldsPerPlayer, len(joins)}
+	args := []any{string(w.Name), w.Revision.String(), w.QueueLimit, worldsPerPlayer, oneIf(w.DeclineCooldown > 0), len(joins)}
 	for _, j := range joins {
 		args = append(args, string(j.Player), optional(j.Generation), j.Key, j.Fingerprint)
 	}
@@ -119,14 +145,17 @@ func joinCall(w WorldRules, worldsPerPlayer int, joins []Join) call {
 }
 
 func (s *Store) formCall(w WorldRules, after ident.Place, candidates []Candidate) call {
-	hold, drain := w.MatchHold.Milliseconds(), s.opts.Drain.Milliseconds()
+	drain := s.opts.Drain.Milliseconds()
 	var c call
-	if w.Pairs {
+	switch {
+	case w.Pairs:
 		c = call{script: "find_opponent", args: []any{string(w.Name), w.Revision.String(), after.String(), w.width(),
-			hold, drain, w.Scan, w.RematchCooldown.Milliseconds(), len(candidates)}}
-	} else {
+			w.terms(), drain, w.Scan, w.RematchCooldown.Milliseconds(), len(candidates)}}
+	case w.Seats > 0:
+		c = call{script: "reserve_seats", args: []any{string(w.Name), w.Revision.String(), w.width(), w.terms(), drain, len(candidates)}}
+	default:
 		c = call{script: "extract_group", args: []any{string(w.Name), w.Revision.String(), w.Size, w.width(),
-			hold, drain, len(candidates)}}
+			w.terms(), drain, len(candidates)}}
 	}
 	for _, m := range candidates {
 		c.args = append(c.args, string(m.Match), roomsText(m.Rooms))
@@ -158,6 +187,10 @@ func parseJoined(world ident.World, r reply, n int) JoinResult {
 			j.Err = &AlreadyQueuedError{Ticket: ident.TicketOf(world, l.place(1))}
 		case codeInMatch:
 			j.Err = &InMatchError{Match: ident.Match(l.text(1)), EndsAt: l.number(2), Overdue: l.number(2) <= result.Now}
+		case codeInProposal:
+			j.Err = &InMatchError{Match: ident.Match(l.text(1)), EndsAt: l.number(2), Held: true}
+		case codeCooledDown:
+			j.Err = &CooledDownError{For: time.Duration(l.number(1)-result.Now) * time.Millisecond}
 		default:
 			j.Err = errorOf(l.status())
 		}

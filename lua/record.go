@@ -1,6 +1,8 @@
 package lua
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -37,7 +39,10 @@ type Record struct {
 	Match       ident.Match
 	MatchEndsAt int64
 	Acked       bool
-	Tickets     []Ticket
+	// Held says that the match does not stand yet: Tickets keep their places meanwhile, out of the queues. Seat says
+	// that it is a seat which others would like to have, should the player be gone.
+	Held, Seat bool
+	Tickets    []Ticket
 }
 
 // Idle tells whether the record says nothing that has to be kept.
@@ -64,7 +69,9 @@ func ParseRecord(text string) (Record, error) {
 		return Record{}, fmt.Errorf("record %q has %d fields, not 5", text, len(f))
 	}
 	n := numbers{text: text}
-	r := Record{Version: n.place(f[0]), Match: ident.Match(f[1]), MatchEndsAt: n.optional(f[2]), Acked: f[3] == "1"}
+	r := Record{
+		Version: n.place(f[0]), Match: ident.Match(f[1]), MatchEndsAt: n.optional(f[2]), Acked: f[3] == "1" || f[3] == "t", Held: f[3] == "h", Seat: f[3] == "s" || f[3] == "t",
+	}
 	for part := range items(f[4]) {
 		world, rest, _ := strings.Cut(part, "=")
 		t := strings.Split(rest, ",")
@@ -91,9 +98,35 @@ type Match struct {
 	EndsAt  int64
 	Rooms   []Room
 	Players []ident.Player
-	// Left are those of Players who left it.
+	// Left are those of Players who left it. A match with seats strikes them from Players instead.
 	Left []ident.Player
+
+	// AcceptBy is until when its players may accept it, in Unix milliseconds; 0 without a ready check. Accepted are
+	// those who did, Shown those whose prompt was written to their socket.
+	AcceptBy        int64
+	Accepted, Shown []ident.Player
+	// Endpoint is the server that an allocator gave; nil where there is none.
+	Endpoint json.RawMessage
+	// Seats says that players come and go one by one: Open more may come, and Taken did since seats were opened.
+	Seats       bool
+	Open, Taken int
 }
+
+// The states of a match.
+const (
+	Proposed   = "proposed"
+	Allocating = "allocating"
+	Complete   = "complete"
+)
+
+// Held tells whether the match does not stand yet.
+func (m Match) Held() bool { return m.State != Complete }
+
+// matchFields are what every match has; matchMore stand behind them where it is held, or was, or has seats.
+const (
+	matchFields = 9
+	matchMore   = 7
+)
 
 // Room is where the members of a match go.
 type Room struct{ Name, ID string }
@@ -101,8 +134,8 @@ type Room struct{ Name, ID string }
 // ParseMatch reads a match's text.
 func ParseMatch(id ident.Match, text string) (Match, error) {
 	f := strings.Split(text, "|")
-	if len(f) != 9 {
-		return Match{}, fmt.Errorf("match %s: %q has %d fields, not 9", id, text, len(f))
+	if len(f) != matchFields && len(f) < matchFields+matchMore {
+		return Match{}, fmt.Errorf("match %s: %q has %d fields, not %d or %d", id, text, len(f), matchFields, matchFields+matchMore)
 	}
 	n := numbers{text: text}
 	m := Match{
@@ -113,13 +146,33 @@ func ParseMatch(id ident.Match, text string) (Match, error) {
 		name, uuid, _ := strings.Cut(part, "=")
 		m.Rooms = append(m.Rooms, Room{Name: name, ID: uuid})
 	}
-	for part := range items(f[7]) {
-		m.Players = append(m.Players, ident.Player(part))
-	}
-	for part := range items(f[8]) {
-		m.Left = append(m.Left, ident.Player(part))
+	m.Players, m.Left = playersOf(f[7]), playersOf(f[8])
+	if len(f) > matchFields {
+		m.readMore(f[matchFields:], &n)
 	}
 	return m, n.err
+}
+
+// readMore reads by, accepted, shown, endpoint, open, terms (which are the scripts' own) and taken.
+func (m *Match) readMore(f []string, n *numbers) {
+	m.AcceptBy, m.Accepted, m.Shown = n.optional(f[0]), playersOf(f[1]), playersOf(f[2])
+	m.Seats, m.Open, m.Taken = f[4] != "", int(n.optional(f[4])), int(n.optional(f[6]))
+	if f[3] != "" {
+		endpoint, err := base64.RawURLEncoding.DecodeString(f[3])
+		if err != nil && n.err == nil {
+			n.err = fmt.Errorf("endpoint of match %s: %w", m.ID, err)
+		}
+		m.Endpoint = endpoint
+	}
+}
+
+// playersOf are those that `;` separates.
+func playersOf(text string) []ident.Player {
+	var list []ident.Player
+	for part := range items(text) {
+		list = append(list, ident.Player(part))
+	}
+	return list
 }
 
 // Notice is an end that a player did not ask for: of a ticket (Kind dequeued) or of a match

@@ -77,7 +77,7 @@ var matchRules = []rule{
 			+ kp x = @301001
 			+ pl x = #1001011||||
 			+ pub a = 4
-			+ st event=match_ended match=m1 reason=left
+			+ st event=match_ended match=m1 reason=left record=complete|#1001011|#0|duel|#1001007|@3601001|play=rm1|x;y|y;x
 			+ ws:duel open = 0
 			a told 4:
 			= #1001011||||
@@ -126,7 +126,7 @@ var matchRules = []rule{
 			+ pl z = #1001017||||
 			+ pub a = 5
 			+ pub b = 4
-			+ st event=match_ended match=m1 reason=ended
+			+ st event=match_ended match=m1 reason=ended record=complete|#1001018|#0|trio|#1001009|@3601001|play=rm1|x;y;z|y
 			+ ws:trio open = 0
 			a told 5: x/#1001003 #1001015|||| #1001016|match_ended|trio|m1|ended|@1001
 			= ended
@@ -152,7 +152,7 @@ var matchRules = []rule{
 			- ws:duel open = 1
 			+ no:x(1440 min) #3601001001|match_ended|duel|m1|expired|@3601001
 			+ no:y(1440 min) #3601001003|match_ended|duel|m1|expired|@3601001
-			+ st event=match_ended match=m1 reason=expired
+			+ st event=match_ended match=m1 reason=expired record=complete|#3601001003|#0|duel|#1001007|@3601001|play=rm1|x;y|
 			+ ws:duel open = 0
 			= ended
 		`,

@@ -25,8 +25,8 @@ var readRules = []rule{
 		name: "a match", script: "read_match",
 		given: (*bundle).matched,
 		do:    func(b *bundle) string { return said(b.stores[0].ReadMatch(b.ctx, "m1")) },
-		want:  `= {ID:m1 State:complete Version:#1001007 Created:#1001007 Epoch:#0 World:duel EndsAt:@3601001 Rooms:[{Name:play ID:rm1}] Players:[x y] Left:[]}`,
-		again: `= {ID:m1 State:complete Version:#1001007 Created:#1001007 Epoch:#0 World:duel EndsAt:@3601001 Rooms:[{Name:play ID:rm1}] Players:[x y] Left:[]}`,
+		want:  `= {ID:m1 State:complete Version:#1001007 Created:#1001007 Epoch:#0 World:duel EndsAt:@3601001 Rooms:[{Name:play ID:rm1}] Players:[x y] Left:[] AcceptBy:0 Accepted:[] Shown:[] Endpoint:[] Seats:false Open:0 Taken:0}`,
+		again: `= {ID:m1 State:complete Version:#1001007 Created:#1001007 Epoch:#0 World:duel EndsAt:@3601001 Rooms:[{Name:play ID:rm1}] Players:[x y] Left:[] AcceptBy:0 Accepted:[] Shown:[] Endpoint:[] Seats:false Open:0 Taken:0}`,
 	},
 	{
 		name: "one that does not exist", script: "read_match",

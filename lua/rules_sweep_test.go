@@ -11,9 +11,9 @@ var sweepRules = []rule{
 			+ meta swept = @1001|0
 			+ wt duel = @1001
 			+ wt trio = @1001
-			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}
+			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,
+		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "a world whose tick is over and whose queue has enough is due", script: "sweep",
@@ -22,9 +22,9 @@ var sweepRules = []rule{
 			+ meta swept = @1001|0
 			+ wt duel = @1001
 			+ wt trio = @1001
-			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[duel]}
+			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[duel]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,
+		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "a silent instance's players are parked, and it is forgotten", script: "sweep",
@@ -50,12 +50,12 @@ var sweepRules = []rule{
 			+ pr:x(25 min) A|#0|b|#1001003
 			+ wt duel = @5001
 			+ wt trio = @5001
-			= {Done:true More:true Parked:2 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}
+			= {Done:true More:true Parked:2 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
 		again: `
 			- meta swept = @5001|1
 			+ meta swept = @5001|0
-			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}
+			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
 	},
 	{
@@ -77,9 +77,9 @@ var sweepRules = []rule{
 			+ no:x(1440 min) #361001001|dequeued|trio|trio.#1001005|presence_lost|@361001
 			+ wt duel = @361001
 			+ wt trio = @361001
-			= {Done:true More:false Parked:0 Gone:1 MatchesExpired:0 TicketsExpired:0 Due:[]}
+			= {Done:true More:false Parked:0 Gone:1 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,
+		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "who came back by heartbeats is not", script: "sweep",
@@ -97,9 +97,9 @@ var sweepRules = []rule{
 			+ meta swept = @420001|0
 			+ wt duel = @420001
 			+ wt trio = @420001
-			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}
+			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,
+		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "a match whose time has passed ends", script: "sweep",
@@ -121,13 +121,13 @@ var sweepRules = []rule{
 			+ no:x(1440 min) #3601001002|match_ended|duel|m1|expired|@3601001
 			+ no:y(1440 min) #3601001004|match_ended|duel|m1|expired|@3601001
 			+ pub b = 1
-			+ st event=match_ended match=m1 reason=expired
+			+ st event=match_ended match=m1 reason=expired record=complete|#3601001004|#0|duel|#1001007|@3601001|play=rm1|x;y|
 			+ ws:duel open = 0
 			+ wt duel = @3601001
 			+ wt trio = @3601001
-			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:1 TicketsExpired:0 Due:[]}
+			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:1 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,
+		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "a ticket older than its world allows expires", script: "sweep",
@@ -149,9 +149,9 @@ var sweepRules = []rule{
 			+ wt duel = @7202001
 			+ wt trio = @7202001
 			a told 3: x/#7202001002 #7202001003|||| #7202001004|dequeued|trio|trio.#1001004|expired|@7202001
-			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:1 Due:[]}
+			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:1 SeatsReleased:0 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,
+		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "nothing ends while it is calm", script: "sweep",
@@ -162,9 +162,9 @@ var sweepRules = []rule{
 			+ meta swept = @10801001|0
 			+ wt duel = @10801001
 			+ wt trio = @10801001
-			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}
+			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,
+		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "what waits in a closed world ends", script: "sweep",
@@ -180,9 +180,9 @@ var sweepRules = []rule{
 			+ pub a = 2
 			+ wt duel = @1001
 			a told 2: x/#1001003 #1001006|||| #1001007|dequeued|trio|trio.#1001004|world_closed|@1001
-			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}
+			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,
+		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "a world on its way out is forgotten when it is empty", script: "sweep",
@@ -196,9 +196,9 @@ var sweepRules = []rule{
 			- ws:duel total = 1
 			+ meta swept = @1001|0
 			+ wt trio = @1001
-			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}
+			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,
+		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "an ended ticket is forgotten after five minutes", script: "sweep",
@@ -216,8 +216,8 @@ var sweepRules = []rule{
 			+ meta swept = @301001|0
 			+ wt duel = @301001
 			+ wt trio = @301001
-			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}
+			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 Due:[]}`,
+		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // rule is one thing that a script does, seen from the whole state to the whole state, on a realm of the
-// instances a and b with the worlds trio (groups of 3), duel and apart (pairs that do not meet again).
+// instances a and b with the worlds trio (groups of 3), duel and apart (pairs that do not meet again); those of a match's life also check and
+// server (pairs with a ready check; the second waits for a server) and room (rooms of 3).
 type rule struct {
 	name   string
 	script string
@@ -29,14 +30,25 @@ var (
 	trio  = group("trio", 3)
 	pairs = duel("duel", 0)
 	apart = duel("apart", time.Minute)
+
+	check2 = checked("check", false)
+	server = checked("server", true)
+	rooms  = room("room", 3)
 )
 
 // TestRules runs every rule on each kind of Redis.
 func TestRules(t *testing.T) {
-	for _, r := range slices.Concat(presenceRules, leaseRules, joinRules, leaveRules, formRules, matchRules, sweepRules, worldRules, readRules) {
+	worlds := []WorldRules{trio, pairs, apart}
+	testRules(t, worlds, slices.Concat(presenceRules, leaseRules, joinRules, leaveRules, formRules, matchRules, sweepRules, worldRules, readRules))
+	testRules(t, append(worlds, check2, server, rooms), slices.Concat(lifeRules, seatRules))
+}
+
+func testRules(t *testing.T, worlds []WorldRules, rules []rule) {
+	t.Helper()
+	for _, r := range rules {
 		t.Run(r.script+": "+r.name, func(t *testing.T) {
 			onBackends(t, func(t *testing.T, be backend) {
-				b := setup(t, be, 2, trio, pairs, apart)
+				b := setup(t, be, 2, worlds...)
 				if r.given != nil {
 					r.given(b)
 				}
@@ -45,7 +57,7 @@ func TestRules(t *testing.T) {
 				second := b.change(func() string { return r.do(b) })
 				check(t, "changed again", r.again, second)
 				checkTouched(t, r.script, first+"\n"+second)
-				for _, fault := range b.view().broken(map[ident.World]int{"trio": 3, "duel": 2, "apart": 2}) {
+				for _, fault := range b.view().broken(map[ident.World]int{"trio": 3, "duel": 2, "apart": 2, "check": 2, "server": 2, "room": 3}) {
 					t.Error(fault)
 				}
 			})

@@ -47,6 +47,7 @@ type Store struct {
 
 	onLostHistory func(context.Context) error
 	onTold        func(Told)
+	onBack        func(...ident.World)
 }
 
 // Open builds the client and assembles the scripts. It does not wait for Redis; see Prepare.
@@ -56,7 +57,7 @@ func Open(opts Options) (*Store, error) {
 	}
 	s := &Store{opts: opts, keys: []string{keyMeta(opts.Realm)}}
 	s.onLostHistory = func(context.Context) error { return ErrLostHistory }
-	s.onTold = func(Told) {}
+	s.onTold, s.onBack = func(Told) {}, func(...ident.World) {}
 	var err error
 	if s.scripts, err = loadScripts(opts.URL == ""); err != nil {
 		return nil, err
@@ -80,6 +81,10 @@ func (s *Store) OnLostHistory(recover func(context.Context) error) { s.onLostHis
 
 // OnTold sets who is given what a call tells this instance's own sessions. It must not block.
 func (s *Store) OnTold(deliver func(Told)) { s.onTold = deliver }
+
+// OnBack sets who is told of worlds in which players are back at their places, as a match fell through: matches may be
+// formed there. It must not block.
+func (s *Store) OnBack(poke func(...ident.World)) { s.onBack = poke }
 
 // Instance is whose calls these are.
 func (s *Store) Instance() ident.Instance { return s.opts.Instance }

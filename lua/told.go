@@ -16,8 +16,19 @@ type Told struct {
 	// Matches are the texts of matches that Changes name.
 	Matches map[ident.Match]string
 	Changes []Change
+	// Requeued are the players who are back at their places, as a match fell through.
+	Requeued []Requeued
 	// Replaced are the players that a newer session has, with its generation.
 	Replaced []Session
+}
+
+// Requeued is a player that is back at its places.
+type Requeued struct {
+	Session
+	// Match is the one that fell through.
+	Match ident.Match
+	// Ranks has how each of its tickets stands.
+	Ranks map[ident.World]Rank
 }
 
 // Change is a player's new record, for the session of that generation.
@@ -55,10 +66,14 @@ func parseTold(text string) (Told, error) {
 				c.Notice = f[4]
 			}
 			told.Changes = append(told.Changes, c)
+		case f[0] == "Q" && len(f) == 5:
+			told.Requeued = append(told.Requeued, Requeued{
+				Session: Session{ident.Player(f[1]), n.place(f[2])}, Match: ident.Match(f[3]), Ranks: n.ranks(f[4]),
+			})
 		case f[0] == "R" && len(f) == 3:
 			told.Replaced = append(told.Replaced, Session{ident.Player(f[1]), n.place(f[2])})
 		default:
-			return Told{}, fmt.Errorf("told line %q is none of M, P, R", line)
+			return Told{}, fmt.Errorf("told line %q is none of M, P, Q, R", line)
 		}
 	}
 	return told, n.err

@@ -27,8 +27,11 @@ type view struct {
 	holders   map[string][]string // ip:<instance>
 	presences map[ident.Player][]string
 	notices   map[ident.Player][]string
-	open      map[ident.World]string // ws:<world> open
-	apart     map[string]bool        // rc:
+	open      map[ident.World]string        // ws:<world> open
+	apart     map[string]bool               // rc:
+	rooms     map[string]map[string]float64 // op:<world>
+	asking    map[string]float64            // al
+	seats     map[string]float64            // sh
 	worlds    map[string]string
 }
 
@@ -39,7 +42,7 @@ func (b *bundle) view() *view {
 		now: b.now / 1000, records: map[ident.Player]Record{}, matches: map[ident.Match]Match{},
 		queues: map[ident.World]map[ident.Player]ident.Place{}, holders: map[string][]string{},
 		presences: map[ident.Player][]string{}, notices: map[ident.Player][]string{}, open: map[ident.World]string{},
-		apart: map[string]bool{},
+		apart: map[string]bool{}, rooms: map[string]map[string]float64{},
 	}
 	hashes, scores, keys := map[string]*redis.MapStringStringCmd{}, map[string]*redis.ZSliceCmd{}, b.keys()
 	sets, texts, lists := map[string]*redis.StringSliceCmd{}, map[string]*redis.StringCmd{}, map[string]*redis.StringSliceCmd{}
@@ -50,7 +53,7 @@ func (b *bundle) view() *view {
 			switch kind {
 			case "meta", "pl", "m", "pub", "ws", "w":
 				hashes[name] = pipe.HGetAll(b.ctx, key)
-			case "q", "aw", "kp", "mx", "ins":
+			case "q", "aw", "kp", "mx", "ins", "op", "al", "sh":
 				scores[name] = pipe.ZRangeWithScores(b.ctx, key, 0, -1)
 			case "ip":
 				sets[name] = pipe.SMembers(b.ctx, key)
@@ -132,7 +135,15 @@ func (b *bundle) readScores(v *view, name string, members map[string]float64) {
 		v.deadlines = members
 	case "ins":
 		v.leases = members
+	case "al":
+		v.asking = members
+	case "sh":
+		v.seats = members
 	default:
+		if world, ok := strings.CutPrefix(name, "op:"); ok {
+			v.rooms[world] = members
+			return
+		}
 		queue := map[ident.Player]ident.Place{}
 		for player, place := range members {
 			queue[ident.Player(player)] = ident.Place(place)

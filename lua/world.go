@@ -73,9 +73,9 @@ type Swept struct {
 	Done bool
 	// More says that another call at once has more to do.
 	More bool
-	// Parked, Gone, MatchesExpired and TicketsExpired count what was changed.
-	Parked, Gone, MatchesExpired, TicketsExpired int
-	// Due are the worlds that somebody should try to form matches in: their tick is over.
+	// Parked, Gone, MatchesExpired, TicketsExpired and SeatsReleased count what was changed.
+	Parked, Gone, MatchesExpired, TicketsExpired, SeatsReleased int
+	// Due are the worlds that somebody should try to form matches in: their tick is over, or players are back there.
 	Due []ident.World
 }
 
@@ -92,9 +92,7 @@ func (s *Store) Sweep(ctx context.Context, interval time.Duration, worlds []Worl
 	swept := Swept{
 		Done: true, More: r.number(3) == 1, Parked: int(r.number(4)), Gone: int(r.number(5)),
 		MatchesExpired: int(r.number(6)), TicketsExpired: int(r.number(7)),
-	}
-	for w := range items(r.text(8)) {
-		swept.Due = append(swept.Due, ident.World(w))
+		SeatsReleased: int(r.number(8)), Due: append(worldsOf(r.text(9)), worldsOf(r.text(10))...),
 	}
 	return swept, nil
 }

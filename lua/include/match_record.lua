@@ -1,4 +1,5 @@
--- match_record: a match as a table and as text: state|version|epoch|world|created|ends|rooms|players|left.
+-- match_record: a match as a table and as text: state|version|epoch|world|created|ends|rooms|players|left, and for
+-- one that is held or has seats, behind these |by|accepted|shown|endpoint|open|terms|taken.
 local function split(text)
   local list = {}
   for item in string.gmatch(text, '[^;]+') do
@@ -8,22 +9,44 @@ local function split(text)
 end
 
 local function parse_match(text)
-  local state, version, formed_in, world, created, ends, rooms, players, left =
-    string.match(text, '^([^|]*)|(%d+)|(%d+)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)$')
+  local state, version, formed_in, world, created, ends, rooms, players, left, rest =
+    string.match(text, '^([^|]*)|(%d+)|(%d+)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)(.*)$')
+  local by, accepted, shown, endpoint, open, terms, taken =
+    string.match(rest, '^|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)')
   return {state = state, version = version, epoch = formed_in, world = world, created = created, ends = ends,
-    rooms = rooms, players = split(players), left = split(left)}
+    rooms = rooms, players = split(players), left = split(left), by = by or '', accepted = split(accepted or ''),
+    shown = split(shown or ''), endpoint = endpoint or '', open = open or '', terms = terms or '', taken = taken or ''}
 end
 
 local function format_match(match)
-  return table.concat({match.state, match.version, match.epoch, match.world, match.created, match.ends,
+  local text = table.concat({match.state, match.version, match.epoch, match.world, match.created, match.ends,
     match.rooms, table.concat(match.players, ';'), table.concat(match.left, ';')}, '|')
+  local more = table.concat({match.by, table.concat(match.accepted, ';'), table.concat(match.shown, ';'), match.endpoint,
+    match.open, match.terms, match.taken}, '|')
+  return more == '||||||' and text or text .. '|' .. more
+end
+
+local function is_one_of(list, player)
+  for at, one in ipairs(list) do
+    if one == player then return at end
+  end
 end
 
 local function has_left(match, player)
-  for _, left in ipairs(match.left) do
-    if left == player then return true end
-  end
-  return false
+  return is_one_of(match.left, player) ~= nil
+end
+
+-- is_held tells of a match that does not stand yet: its players' tickets stay in their records, out of the queues.
+local function is_held(match)
+  return match.state ~= 'complete'
+end
+
+-- parse_terms reads what a world's settings say of its matches. A match carries them from its formation to its end.
+local function parse_terms(text)
+  local hold_ms, accept_ms, cooldown_ms, allocate, seats, seat_hold_ms, per_second =
+    string.match(text, '^(%d+),(%d+),(%d+),(%d),(%d+),(%d+),(%d+)$')
+  return {text = text, hold_ms = tonumber(hold_ms or 0), accept_ms = tonumber(accept_ms or 0), cooldown_ms = tonumber(cooldown_ms or 0),
+    allocate = allocate == '1', seats = tonumber(seats or 0), seat_hold_ms = tonumber(seat_hold_ms or 0), per_second = tonumber(per_second or 0)}
 end
 
 -- count_open keeps how many matches of a world are open. A world that is gone has no counts; but where no

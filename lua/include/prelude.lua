@@ -2,11 +2,12 @@
 -- notices that time has passed in which nobody spoke: then it is calm, and nothing may end by time.
 -- @include time
 -- @include history
-local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'ready_at', 'last', 'touched', 'calm_until')
+local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'ready_at', 'last', 'touched', 'calm_until', 'journal')
 if meta[1] ~= epoch or meta[2] ~= history() then
   return {CODE_LOST_HISTORY, meta[1] or ''}
 end
 local ready_at_ms, last, touched_ms, calm_until_ms = tonumber(meta[3]), tonumber(meta[4]), tonumber(meta[5]), tonumber(meta[6])
+local is_read = meta[7] == '1' -- somebody reads the stream
 if math.abs(now_ms - touched_ms) > 2000 then
   calm_until_ms = now_ms + presence_ttl_ms
 end

@@ -36,3 +36,15 @@ end
 local function is_older(generation, presence)
   return generation ~= '' and tonumber(generation) < tonumber(presence.generation)
 end
+
+local function presences_of(players)
+  local keys = {}
+  for i, player in ipairs(players) do
+    keys[i] = prefix .. 'pr:' .. player
+  end
+  local list = redis.call('MGET', unpack(keys))
+  for i = 1, #players do
+    list[i] = parse_presence(list[i])
+  end
+  return list
+end

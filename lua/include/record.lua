@@ -1,6 +1,7 @@
 -- record: a player's record as a table and as text: version|match|until|acked|tickets,
 -- a ticket as world=place,n,key,print,ended,leader. Numbers stay text: they are only compared. Behind the print of
--- a client's key stands the position that the join was answered with: print:position.
+-- a client's key stands the position that the join was answered with: print:position. acked is '' or 1 of a match that
+-- stands, s or t of a seat (t: taken up), and h of a match that is held.
 local function parse_record(text)
   if not text then
     return {version = '0', match = '', ends = '', acked = '', tickets = {}}
@@ -38,4 +39,14 @@ end
 -- is_idle tells of a record that says nothing: it need not be kept.
 local function is_idle(record)
   return record.match == '' and #record.tickets == 0
+end
+
+-- is_bound tells of a player in a match that does not stand yet: its tickets keep their places, out of the queues.
+local function is_bound(record)
+  return record.acked == 'h'
+end
+
+-- has_seat tells of a player whose seat others would like to have, should it be gone.
+local function has_seat(record)
+  return record.acked == 's' or record.acked == 't'
 end

@@ -1,5 +1,5 @@
--- restore_match: a match that an assertion names is there again, for all that nothing newer stands for.
--- Needs writes, tell, match_record, end_match and asserted_matches.
+-- restore_match: a match that is known of before the loss is there again, for all that nothing newer stands for.
+-- Needs ending, seats and asserted_matches.
 
 -- is_newer tells of a record that later knowledge, or this epoch, wrote.
 local function is_newer(record, as_of)
@@ -16,48 +16,80 @@ local function taken_since(player, id)
 end
 
 -- rejoin gives a participant its match back where nothing newer stands.
-local function rejoin(player, id, match)
+local function rejoin(player, id, match, presence)
   local record = load(player)
   -- Since the match was formed, not since it was last changed: others may have left it in this epoch.
   if record.match == id or has_left(match, player) or is_newer(record, match.created) then return end
-  take_out(player)
-  record.match, record.ends, record.acked = id, match.ends, ''
-  local presence = parse_presence(redis.call('GET', prefix .. 'pr:' .. player))
   -- Whose session has spoken in this epoch is to take this for news; the assertion of any other still wins
   -- where it knows of more than the match.
-  save(player, presence.epoch ~= epoch and match.created or nil)
+  bind(player, id, match, match.open ~= '' and match.terms ~= '' and 't' or '', presence.epoch ~= epoch and match.created or nil)
   keep(player)
   if presence.state == 'L' then tell_match(presence.instance, id, format_match(match)) end
   tell_player(player, presence)
 end
 
+-- newer_of is what of a match was known last.
+local function newer_of(stored, told_of)
+  if not stored then return parse_match(told_of) end
+  local match = told_of and parse_match(told_of)
+  return match and tonumber(match.version) > tonumber(stored.version) and match or stored
+end
+
+-- without strikes those from the book of a match with seats who are in a later match.
+local function without_taken(id, match)
+  local rest = {}
+  for _, player in ipairs(match.players) do
+    if not taken_since(player, id) then rest[#rest + 1] = player end
+  end
+  local struck = #match.players - #rest
+  if struck == 0 then return end
+  match.players, match.version = rest, next_place()
+  if parse_terms(match.terms).seats > 0 then match.open = int(tonumber(match.open) + struck) end
+end
+
+-- hold_seats has the seats of those who are not there end with their grace.
+local function hold_seats(match, presences)
+  local seat_hold_ms = parse_terms(match.terms).seat_hold_ms
+  for i, player in ipairs(match.players) do
+    local record = load(player)
+    if record.acked == 's' and seat_hold_ms > 0 then seat_holds[player] = int(now_ms + seat_hold_ms) end
+    if has_seat(record) and presences[i].epoch ~= epoch and away[player] == nil then
+      away[player] = int(now_ms + 2 * presence_ttl_ms)
+    end
+  end
+end
+
 local settled = {}
 local function restore_match(player, id)
   if id == '' or settled[id] then return end
-  local stored, told_of = redis.call('HGET', prefix .. 'm', id), asserted_matches[id]
+  local stored, told_of = match_of(id), asserted_matches[id]
   if not stored and not told_of then
     kept[player] = int(now_ms + presence_ttl_ms) -- unless another instance brings it, the sweep cancels it then
     return
   end
   settled[id] = true
-  local match = parse_match(stored or told_of)
-  if stored and told_of and tonumber(parse_match(told_of).version) > tonumber(match.version) then
-    match = parse_match(told_of) -- somebody had left it
-  end
+  local match = newer_of(stored, told_of)
   preload(match.players)
-  for _, player in ipairs(match.players) do
-    if not has_left(match, player) and taken_since(player, id) then
-      if not stored then count_open(match.world, 1) end
-      end_match(id, match, 'match_cancelled', 'lost')
-      return
+  if not stored and not is_held(match) then count_open(match.world, 1) end
+  if match.open ~= '' then
+    without_taken(id, match)
+  else
+    for _, other in ipairs(match.players) do
+      if not has_left(match, other) and taken_since(other, id) then
+        end_match(id, match, 'match_cancelled', 'lost')
+        return
+      end
     end
   end
-  if not stored then
-    count_open(match.world, 1)
-    redis.call('ZADD', prefix .. 'mx', match.ends, id)
+  if #match.left >= #match.players then
+    count_open(match.world, -1)
+    forget_match(id, match)
+    return
   end
-  redis.call('HSET', prefix .. 'm', id, format_match(match))
-  for _, player in ipairs(match.players) do
-    rejoin(player, id, match)
+  store_match(id, match)
+  local presences = presences_of(match.players)
+  for i, other in ipairs(match.players) do
+    rejoin(other, id, match, presences[i])
   end
+  if match.open ~= '' then hold_seats(match, presences) end
 end

@@ -1,18 +1,33 @@
 -- sweep_deadlines: what has reached its time. PLAYERS_MAX bounds what the matches of one call may touch.
 local PLAYERS_MAX = 200
 
+-- expire_match ends a match whose time has passed. Who was shown a prompt and did not answer is out; a prompt that was
+-- never shown is nobody's fault.
+local function expire_match(id, match)
+  if match.state == 'complete' then
+    end_match(id, match, 'match_ended', 'expired')
+  elseif match.state == 'allocating' then
+    cancel_match(id, match, 'allocation_failed', {})
+  else
+    local out = {}
+    for _, player in ipairs(match.shown) do
+      out[player] = not is_one_of(match.accepted, player)
+    end
+    cancel_match(id, match, 'timeout', out)
+  end
+end
+
 local function expire_matches()
   local ids, touched = redis.call('ZRANGEBYSCORE', prefix .. 'mx', '-inf', int(now_ms), 'LIMIT', 0, limit), 0
   for _, id in ipairs(ids) do
     if touched >= PLAYERS_MAX then break end
-    local text = redis.call('HGET', prefix .. 'm', id)
-    if text then
-      local match = parse_match(text)
-      end_match(id, match, 'match_ended', 'expired')
+    local match = match_of(id)
+    if match then
       touched = touched + #match.players
+      expire_match(id, match)
       matches_expired = matches_expired + 1
     else
-      ended_matches[#ended_matches + 1] = id
+      match_ends[id] = false
     end
   end
   if #ids == limit or touched >= PLAYERS_MAX then more = 1 end
@@ -69,10 +84,18 @@ end
 local function cancel_lost(player)
   local record = load(player)
   local id = record.match
-  if id == '' or redis.call('HEXISTS', prefix .. 'm', id) == 1 then return end
-  record.match, record.ends, record.acked = '', '', ''
+  if id == '' or match_of(id) then return end
+  local presence = presences_of({player})[1]
+  unbind(record, player)
   save(player)
-  tell_player(player, presences_of({player})[1], note(player, 'match_cancelled', '', id, 'lost'))
+  tell_player(player, presence, note(player, 'match_cancelled', '', id, 'lost'))
+  if not waits(player) then return end
+  if is_live(presence) and presence.state == 'L' then
+    put_back(player, presence)
+    requeued[#requeued + 1] = {player = player, presence = presence, match = id}
+  elseif not redis.call('ZSCORE', prefix .. 'aw', player) then
+    park(player, int(now_ms + 2 * presence_ttl_ms))
+  end
 end
 
 -- forget_records drops ended tickets that need not be remembered, and records that then say nothing.

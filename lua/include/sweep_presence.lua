@@ -1,23 +1,4 @@
 -- sweep_presence: who is no longer there.
-local function presences_of(players)
-  local keys = {}
-  for i, player in ipairs(players) do
-    keys[i] = prefix .. 'pr:' .. player
-  end
-  local list = redis.call('MGET', unpack(keys))
-  for i = 1, #players do
-    list[i] = parse_presence(list[i])
-  end
-  return list
-end
-
-local function waits(player)
-  for _, t in ipairs(load(player).tickets) do
-    if is_waiting(t) then return true end
-  end
-  return false
-end
-
 -- park_silent parks the players of an instance whose lease ended, as far as the limit goes, and forgets the
 -- instance with its last player. They were not live since the lease ended; now they are in nobody's way.
 local function park_silent()
@@ -34,7 +15,7 @@ local function park_silent()
         redis.call('SET', prefix .. 'pr:' .. player, 'A|' .. presence.epoch .. '|' .. silent .. '|' .. presence.generation,
           'PX', int(2 * presence_ttl_ms + drain_ms))
         parked = parked + 1
-      elseif presence.state == '' and waits(player) then
+      elseif presence.state == '' and (waits(player) or has_seat(load(player))) then
         -- Its presence ran out before anybody looked: all instances were down, or the lease is longer.
         park(player, int(now_ms + presence_ttl_ms + drain_ms))
         parked = parked + 1
@@ -62,6 +43,7 @@ local function evict_gone()
       put_back(player, presence)
     else
       end_ticket(player, nil, 'presence_lost', presence)
+      release_seat(player, presence)
       redis.call('DEL', prefix .. 'pr:' .. player)
       gone = gone + 1
     end

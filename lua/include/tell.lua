@@ -23,13 +23,14 @@ local function tell_player(player, presence, notice)
   end
 end
 
--- tell_match sends a match once to each instance that is told of it.
+-- tell_match sends a match once to each instance that is told of it: as it stands in the end.
 local function tell_match(instance, id, text)
   local seen = instance .. ' ' .. id
   if not told_matches[seen] then
-    told_matches[seen] = true
-    tell(instance, 'M ' .. id .. ' ' .. text)
+    tell(instance, '')
+    told_matches[seen] = #told[instance]
   end
+  told[instance][told_matches[seen]] = 'M ' .. id .. ' ' .. text
 end
 
 -- tell_all publishes and returns the caller's own part, or ''.

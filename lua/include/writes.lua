@@ -1,7 +1,7 @@
 -- writes: what a script is going to write. Scripts read and check everything, collect here, and write
 -- at the end, each kind with one variadic command that cannot fail.
 -- @include record
-local records, saved, kept, queues, away, notes = {}, {}, {}, {}, {}, {}
+local records, saved, kept, queues, away, notes, seat_holds = {}, {}, {}, {}, {}, {}, {}
 local KEPT_MS = 300000
 local NOTES_MS, NOTES_MAX = 86400000, 8
 
@@ -64,13 +64,25 @@ local function take_out(player, only)
   return out
 end
 
--- park takes a player's waiting tickets out of the queues; they keep their places in the record.
-local function park(player, gone_at_ms)
+-- unqueue takes a player's waiting tickets out of the queues; they keep their places in the record.
+local function unqueue(player)
   for _, t in ipairs(load(player).tickets) do
     if is_waiting(t) then
       queue_set(t.world, t.n, player, false)
     end
   end
+end
+
+local function waits(player)
+  for _, t in ipairs(load(player).tickets) do
+    if is_waiting(t) then return true end
+  end
+  return false
+end
+
+-- park has a player's tickets wait for its return.
+local function park(player, gone_at_ms)
+  unqueue(player)
   away[player] = gone_at_ms
 end
 
@@ -126,6 +138,7 @@ local function flush()
   end
   flush_scores(prefix .. 'aw', away)
   flush_scores(prefix .. 'kp', kept)
+  flush_scores(prefix .. 'sh', seat_holds)
   for player, texts in pairs(notes) do
     local key = prefix .. 'no:' .. player
     redis.call('LPUSH', key, unpack(texts))

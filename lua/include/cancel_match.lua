@@ -1,0 +1,44 @@
+-- cancel_match: a match that was held falls through. Who is out loses its tickets, and may not come back to the world
+-- for as long as it says; everybody else is back at the old places, or away at them. Needs matches and put_back.
+local pokes = {}
+local function cancel_match(id, match, reason, out)
+  preload(match.players)
+  local presences, cooldown_ms = presences_of(match.players), parse_terms(match.terms).cooldown_ms
+  for i, player in ipairs(match.players) do
+    local record, presence = load(player), presences[i]
+    if record.match == id then
+      unbind(record, player)
+      save(player)
+      tell_player(player, presence, note(player, 'match_cancelled', match.world, id, reason))
+      if out[player] then
+        end_ticket(player, nil, 'declined', presence)
+        if cooldown_ms > 0 then
+          redis.call('SET', prefix .. 'dc:' .. match.world .. ',' .. player, int(now_ms + cooldown_ms), 'PX', cooldown_ms)
+        end
+      elseif is_live(presence) then
+        local gone_at_ms = presence.state == 'H' and redis.call('ZSCORE', prefix .. 'aw', player)
+        for _, world in ipairs(put_back(player, presence)) do
+          pokes[world] = true
+        end
+        if gone_at_ms then away[player] = int(tonumber(gone_at_ms)) end -- who lives by heartbeats keeps its deadline
+        requeued[#requeued + 1] = {player = player, presence = presence, match = id}
+      elseif waits(player) then
+        local gone_at_ms = redis.call('ZSCORE', prefix .. 'aw', player) or now_ms + 2 * presence_ttl_ms
+        park(player, int(tonumber(gone_at_ms)))
+      end
+    end
+  end
+  match.version = int(last)
+  forget_match(id, match)
+  stream('match_cancelled', id, format_match(match), reason)
+end
+
+-- worlds_to_poke are those that may have enough now, joined by ;.
+local function worlds_to_poke()
+  local list = {}
+  for world in pairs(pokes) do
+    list[#list + 1] = world
+  end
+  table.sort(list)
+  return table.concat(list, ';')
+end

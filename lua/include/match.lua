@@ -1,0 +1,8 @@
+-- match: all that a script needs that changes matches.
+-- @include prelude
+-- @include writes
+-- @include tell
+-- @include stream
+-- @include match_record
+-- @include ranks
+-- @include matches
