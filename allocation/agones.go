@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/musterhq/muster/internal/ident"
 )
 
 // What a game server that was allocated for a match is marked with.
@@ -91,7 +93,7 @@ func agonesCall(s Settings, told brief, _ time.Time) (call, error) {
 // agonesEndpoint is the endpoint in a reply of Agones. That there is no server (UnAllocated) and that there was
 // too much going on at once (Contention) are statuses of their own, 429 and 409; where the former was set to
 // 200 the reply has no server.
-func agonesEndpoint(body []byte) (json.RawMessage, error) {
+func agonesEndpoint(body []byte, _ ident.Match) (json.RawMessage, error) {
 	var reply agonesReply
 	if err := json.Unmarshal(body, &reply); err != nil {
 		return nil, badReply("reply is no allocation: %w", err)

@@ -107,7 +107,7 @@ func (w *Worker) ask(asking context.Context, s Settings, a attempt) (json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	return endpoint(body)
+	return endpoint(body, a.Match.ID)
 }
 
 // failureOf is what an error of ask says. One without a failure is a fault of ours.

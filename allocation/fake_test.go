@@ -41,7 +41,6 @@ type fakeStore struct {
 	away, deaf int
 	// leaseFactor shortens leases, so that a test need not wait for a whole one; 0 is 1.
 	leaseFactor float64
-	claims      int
 	leases      []time.Duration
 }
 
@@ -65,7 +64,6 @@ func aMatch(id ident.Match) lua.Match {
 func (s *fakeStore) ClaimAllocations(_ context.Context, limit int, lease time.Duration) ([]lua.Allocation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.claims++
 	s.leases = append(s.leases, lease)
 	if s.leaseFactor != 0 {
 		lease = time.Duration(float64(lease) * s.leaseFactor)
@@ -157,4 +155,25 @@ func (s *fakeStore) look(id ident.Match) fakeMatch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return *s.matches[id]
+}
+
+func (s *fakeStore) add(m lua.Match) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.matches[m.ID] = &fakeMatch{match: m, state: allocating}
+	s.order = append(s.order, m.ID)
+	s.change()
+}
+
+// claimed counts the matches that were ever claimed.
+func (s *fakeStore) claimed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, m := range s.matches {
+		if m.attempt > 0 {
+			n++
+		}
+	}
+	return n
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/musterhq/muster/internal/ident"
 )
 
 // The headers of a webhook's request; docs/allocation.md says how to verify the signature.
@@ -45,12 +47,17 @@ func sign(secret, timestamp string, body []byte) string {
 	return "v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// webhookEndpoint is the endpoint in a webhook's reply.
-func webhookEndpoint(body []byte) (json.RawMessage, error) {
+// webhookEndpoint is the endpoint in a webhook's reply for a match. A reply may name its match, and is then taken for
+// no other: a receiver that answers twice on a kept connection has the second answer read as that of the next
+// request, which HTTP/1.1 cannot tell.
+func webhookEndpoint(body []byte, match ident.Match) (json.RawMessage, error) {
 	// A map, because encoding/json does not tell the case of a struct's names.
 	var reply map[string]json.RawMessage
 	if err := json.Unmarshal(body, &reply); err != nil {
 		return nil, badReply("reply is no JSON object: %w", err)
+	}
+	if named, ok := reply["match_id"]; ok && string(named) != strconv.Quote(string(match)) {
+		return nil, badReply("reply is for match %.80s", named)
 	}
 	return checkEndpoint(reply["endpoint"])
 }
