@@ -132,7 +132,7 @@ func buildGo(t *testing.T, source string) *exec.Cmd {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	return exec.CommandContext(t.Context(), filepath.Join(dir, "receiver")) //nolint:gosec // G204: built a moment ago
+	return exec.CommandContext(t.Context(), filepath.Join(dir, "receiver"))
 }
 
 func runPython(t *testing.T, source string) *exec.Cmd {
@@ -145,5 +145,5 @@ func runPython(t *testing.T, source string) *exec.Cmd {
 	if err != nil {
 		t.Fatal("python3 is needed to run the receiver of docs/allocation.md: apt-get install python3")
 	}
-	return exec.CommandContext(t.Context(), python, file) //nolint:gosec // G204: a python3 of the machine
+	return exec.CommandContext(t.Context(), python, file)
 }

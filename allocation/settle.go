@@ -12,8 +12,8 @@ import (
 const settlePause = 250 * time.Millisecond
 
 // settle tells the store how an attempt ended, until it has taken it, or the lease ends and the match is somebody
-// else's. Telling it twice is no harm: the second time there is no such match in this attempt. It reports
-// whether the store took it, now or in a call whose reply was lost.
+// else's. Telling it twice, because a reply was lost, is no harm: the store knows the attempt. It reports whether the
+// store said that it took it.
 func (w *Worker) settle(settling context.Context, a attempt, tell func(context.Context) error) bool {
 	ctx, cancel := context.WithDeadline(settling, a.leaseEnds)
 	defer cancel()
