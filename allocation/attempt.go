@@ -24,42 +24,23 @@ type attempt struct {
 	leaseEnds time.Time
 }
 
-// attempt asks for a server and settles what comes of it.
+// attempt asks for a server and settles what comes of it. Requests end with asking, and telling the store with
+// settling.
 func (w *Worker) attempt(asking, settling context.Context, a attempt) {
-	settings, known := w.opts.Settings(a.Match.World)
-	attempts := settings.Attempts
-	var (
-		endpoint json.RawMessage
-		err      error
-	)
-	start := time.Now()
-	switch {
-	case !known:
-		attempts = unknownAttempts
-		err = &failure{outcome: NoAllocator, after: unknownPause, err: errors.New("the world has no allocator")}
-	case a.Attempt > attempts:
-		err = &failure{outcome: Exhausted, err: fmt.Errorf("all %d attempts were begun and none was settled", attempts)}
-	default:
-		endpoint, err = w.ask(asking, settings, a)
-	}
-	took := time.Since(start)
-
+	endpoint, attempts, err := w.allocate(asking, a)
 	match := a.Match.ID
 	if err == nil {
-		w.report(a, Allocated, took, nil)
 		w.settle(settling, a, func(ctx context.Context) error {
 			return w.opts.Store.CompleteAllocation(ctx, match, a.Attempt, endpoint)
 		})
 		return
 	}
-	failed := failureOf(asking, err)
-	w.report(a, failed.outcome, took, err)
-	if final(failed.outcome, a.Attempt, attempts) {
+	if final(err.outcome, a.Attempt, attempts) {
 		w.settle(settling, a, func(ctx context.Context) error { return w.opts.Store.FailAllocation(ctx, match, a.Attempt) })
 		return
 	}
-	after := pause(a.Attempt, failed.after)
-	if failed.outcome == Stopped {
+	after := pause(a.Attempt, err.after)
+	if err.outcome == Stopped {
 		after = 0
 	}
 	settled := w.settle(settling, a, func(ctx context.Context) error {
@@ -69,6 +50,37 @@ func (w *Worker) attempt(asking, settling context.Context, a attempt) {
 		// The next poll could come half a second late. After a stop the poke wakes nobody.
 		time.AfterFunc(after, w.Poke)
 	}
+}
+
+// allocate asks for a server, where that is to be done, and reports how it went. attempts is how many there may be
+// in all.
+func (w *Worker) allocate(asking context.Context, a attempt) (endpoint json.RawMessage, attempts int, failed *failure) {
+	settings, known := w.opts.Settings(a.Match.World)
+	attempts = settings.Attempts
+	var took time.Duration
+	switch {
+	case !known:
+		attempts = unknownAttempts
+		failed = &failure{outcome: NoAllocator, after: unknownPause, err: errors.New("the world has no allocator")}
+	case a.Attempt > attempts:
+		failed = &failure{outcome: Exhausted, err: fmt.Errorf("all %d attempts were begun and none was settled", attempts)}
+	default:
+		start := time.Now()
+		var err error
+		endpoint, err = w.ask(asking, settings, a)
+		took = time.Since(start)
+		failed = failureOf(asking, err)
+	}
+	if failed == nil {
+		w.opts.Observer.Attempted(a.Match.World, Allocated, took)
+		w.failures.note(a.Match.World, a.Match.ID, nil)
+		return endpoint, attempts, nil
+	}
+	w.opts.Observer.Attempted(a.Match.World, failed.outcome, took)
+	if failed.outcome != Stopped { // says nothing of the allocator
+		w.failures.note(a.Match.World, a.Match.ID, failed)
+	}
+	return nil, attempts, failed
 }
 
 // final tells whether an attempt that failed was the last. One that a stop cut off says nothing of the allocator,
@@ -110,25 +122,16 @@ func (w *Worker) ask(asking context.Context, s Settings, a attempt) (json.RawMes
 	return endpoint(body, a.Match.ID)
 }
 
-// failureOf is what an error of ask says. One without a failure is a fault of ours.
+// failureOf is what an error of ask says; nil for none. One without a failure is a fault of ours.
 func failureOf(asking context.Context, err error) *failure {
 	var failed *failure
 	switch {
+	case err == nil:
+		return nil
 	case !errors.As(err, &failed):
 		return &failure{outcome: Refused, err: err}
 	case failed.outcome == Failed && asking.Err() != nil:
 		return &failure{outcome: Stopped, err: err}
 	}
 	return failed
-}
-
-// report tells of an attempt's end.
-func (w *Worker) report(a attempt, outcome Outcome, took time.Duration, err error) {
-	if outcome == NoAllocator || outcome == Exhausted {
-		took = 0
-	}
-	w.opts.Observer.Attempted(a.Match.World, outcome, took)
-	if outcome != Stopped {
-		w.failures.note(a.Match.World, a.Match.ID, err)
-	}
 }

@@ -67,11 +67,11 @@ func TestManifestsForAgones(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var any map[string]any // yaml.v3 reads only keys in small letters into fields without a tag
-		if err := yaml.Unmarshal(text, &any); err != nil {
+		var content map[string]any // yaml.v3 reads only keys in small letters into fields without a tag
+		if err := yaml.Unmarshal(text, &content); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		asJSON, err := json.Marshal(any)
+		asJSON, err := json.Marshal(content)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
