@@ -24,7 +24,7 @@ const module = "github.com/musterhq/muster"
 // tests, the helpers for tests. Where a package is missing here, so is the thought where it belongs.
 var arrows = map[string][]string{
 	".":        {"server", "hub", "matching", "presence", "lua", "load", "sim", "client", "protocol", "configs"},
-	"server":   {"hub", "matching", "presence", "lua", "protocol", "configs", "web"},
+	"server":   {"hub", "matching", "presence", "allocation", "lua", "protocol", "configs", "web"},
 	"hub":      {"lua", "protocol", "configs"},
 	"matching": {"lua", "protocol", "configs"},
 	"presence": {"lua", "protocol", "configs"},
@@ -35,6 +35,8 @@ var arrows = map[string][]string{
 	"load":     {"client", "protocol"},
 	"sim":      {"matching", "configs"},
 	"web":      {},
+
+	"allocation": {"lua"},
 }
 
 // testArrows are what tests of a package may import in addition.

@@ -47,8 +47,8 @@ func (l *loader) checkWorld(w *World, path string) {
 	if w.Mode == ModeRules {
 		l.checkRules(w, path)
 	}
-	if a := w.Allocator; a != nil && (a.Webhook != "") == (a.Agones != nil) {
-		l.report("needs exactly one of webhook and agones", at("allocator"))
+	if w.Allocator != nil {
+		l.checkAllocator(w.Allocator, at("allocator"))
 	}
 }
 

@@ -37,6 +37,9 @@ var forms = map[string]func(string) string{
 	"http_url": func(s string) string {
 		return unless(isURL(s, "http", "https"), "must be a URL that starts with http:// or https://")
 	},
+	"namespace": func(s string) string {
+		return unless(namespace.MatchString(s), "must be a namespace of Kubernetes: at most 63 characters out of a-z 0-9 -")
+	},
 	"hs256_secret": func(s string) string {
 		// RFC 7518, section 3.2: a key of the hash's size or larger.
 		return unless(s == "" || len(s) >= 32, "must have at least 32 bytes")

@@ -88,8 +88,7 @@ MUSTER_AUTH_HS256_SECRET_FILE: auth.hs256_secret_file: names a file whose text m
 F:1: webhooks: is not available in this version
 F:4: webhooks[0].secret_file: cannot be read: "/nowhere": no such file or directory`},
 		"in a world": {file: "worlds:\n- name: a\n  allocator: {webhook: http://h, secret: a, secret_file: /x}\n", want: `
-F:3: worlds[0].allocator.secret_file: is set as well as worlds[0].allocator.secret; give one of the two
-F:3: worlds[0].allocator: is not available in this version`},
+F:3: worlds[0].allocator.secret_file: is set as well as worlds[0].allocator.secret; give one of the two`},
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); r.check(t) })
 	}

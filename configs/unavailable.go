@@ -26,7 +26,6 @@ var unavailableInWorld = []struct {
 	{"decline_cooldown", "", func(w *World) bool { return w.DeclineCooldown > 0 }},
 	{"party_max", "", func(w *World) bool { return w.PartyMax > 1 }},
 	{"max_matches_per_second", "", func(w *World) bool { return w.MaxMatchesPerSecond > 0 }},
-	{"allocator", "", func(w *World) bool { return w.Allocator != nil }},
 }
 
 const notAvailable = "is not available in this version"

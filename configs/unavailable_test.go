@@ -36,8 +36,6 @@ func TestUnavailable(t *testing.T) {
 		"declining":   {file: "worlds: [{name: a, decline_cooldown: 1m}]\n", want: "F:1: worlds[0].decline_cooldown: is not available in this version"},
 		"parties":     {file: "worlds: [{name: a, party_max: 3}]\n", want: "F:1: worlds[0].party_max: is not available in this version"},
 		"rate":        {file: "worlds: [{name: a, max_matches_per_second: 0.5}]\n", want: "F:1: worlds[0].max_matches_per_second: is not available in this version"},
-		"allocator":   {file: "worlds: [{name: a, allocator: {webhook: 'http://h', timeout: 1s, attempts: 1}}]\n", want: "F:1: worlds[0].allocator: is not available in this version"},
-		"agones":      {file: "worlds: [{name: a, allocator: {agones: {url: 'http://h', selector: {a.b/c: d}}}}]\n", want: "F:1: worlds[0].allocator: is not available in this version"},
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); r.check(t) })
 	}
@@ -60,9 +58,6 @@ F:1: webhooks: is not available in this version
 F:2: webhooks[0].url: must be a URL that starts with http:// or https://, is "ftp://h"
 F:2: webhooks[0].events[0]: must be match.completed, match.cancelled, match.ended or player.dequeued, is "match.begun"
 F:3: webhooks[1].events: is missing`},
-		"allocator": {file: "worlds:\n- name: a\n  allocator: {timeout: 1s}\n", want: `
-F:3: worlds[0].allocator: needs exactly one of webhook and agones
-F:3: worlds[0].allocator: is not available in this version`},
 		"party": {file: "worlds: [{name: a, size: 3, party_max: 4}]\n", want: `
 F:1: worlds[0].party_max: must be at most size, so 3, is 4
 F:1: worlds[0].party_max: is not available in this version`},

@@ -55,20 +55,21 @@ const (
 	WorldClosed WorldState = "closed" // its tickets end, and joins are answered world_closed
 )
 
-// Allocator finds a game server for a match: a webhook or Agones, exactly one.
+// Allocator finds a game server for a match: a webhook or Agones, exactly one. Secret can only be given by
+// SecretFile: the settings of a world travel through Redis, and a secret must not.
 type Allocator struct {
 	Webhook    string        `koanf:"webhook" form:"http_url"`
 	Secret     Secret        `koanf:"secret"`
 	SecretFile string        `koanf:"secret_file"`
 	Agones     *Agones       `koanf:"agones"`
-	Timeout    time.Duration `koanf:"timeout" range:"100ms..1m"`
-	Attempts   int           `koanf:"attempts" range:"1..100"`
+	Timeout    time.Duration `koanf:"timeout" range:"1ms..30s"`
+	Attempts   int           `koanf:"attempts" range:"1..10"`
 }
 
 // Agones is an Agones allocator service.
 type Agones struct {
 	URL       string            `koanf:"url" form:"http_url" need:"yes"`
-	Namespace string            `koanf:"namespace"`
+	Namespace string            `koanf:"namespace" form:"namespace"`
 	Selector  map[string]string `koanf:"selector"`
 }
 
