@@ -44,11 +44,25 @@ func (l *loader) checkWorld(w *World, path string) {
 	}
 	checkUnique(l, at("rooms"), "room", w.Rooms)
 	l.checkModeOnly(w, path)
+	l.checkLife(w, path)
 	if w.Mode == ModeRules {
 		l.checkRules(w, path)
 	}
 	if w.Allocator != nil {
 		l.checkAllocator(w.Allocator, at("allocator"))
+	}
+}
+
+// checkLife looks at what a world's matches go through before they stand. A room of mode fill stands with its first
+// player: there is nobody to ask, and nothing that the next one could wait for.
+func (l *loader) checkLife(w *World, path string) {
+	if w.Mode == ModeFill {
+		if w.ReadyCheck > 0 {
+			l.report("is not for a world of mode fill", join(path, "ready_check"), join(path, "mode"))
+		}
+		if w.Allocator != nil {
+			l.report("is not for a world of mode fill", join(path, "allocator"), join(path, "mode"))
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ func TestParseWorldRefuses(t *testing.T) {
 		`{"name":"a","colour":"x"}`:      "world settings:1: colour: is not a known key; known here: " + groupKeys,
 		`{"name":"a","size":1}`:          `world settings:1: size: must be a whole number from 2 to 100, is "1"`,
 		`{"name":"a","size":5,"scan":3}`: "world settings:1: scan: must be at least size, so 5, is 3",
-		`{"name":"a","mode":"fill"}`:     "world settings:1: mode: fill is not available in this version",
+		`{"name":"a","mode":"rules"}`:    "world settings:1: teams: is missing: a world of mode rules needs teams\nworld settings:1: mode: rules is not available in this version",
 	} {
 		_, err := ParseWorld(settings)
 		var ps Problems

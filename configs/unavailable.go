@@ -21,11 +21,7 @@ var unavailableInWorld = []struct {
 	asked func(*World) bool
 }{
 	{"mode", "rules ", func(w *World) bool { return w.Mode == ModeRules }},
-	{"mode", "fill ", func(w *World) bool { return w.Mode == ModeFill }},
-	{"ready_check", "", func(w *World) bool { return w.ReadyCheck > 0 }},
-	{"decline_cooldown", "", func(w *World) bool { return w.DeclineCooldown > 0 }},
 	{"party_max", "", func(w *World) bool { return w.PartyMax > 1 }},
-	{"max_matches_per_second", "", func(w *World) bool { return w.MaxMatchesPerSecond > 0 }},
 }
 
 const notAvailable = "is not available in this version"

@@ -31,11 +31,7 @@ func TestUnavailable(t *testing.T) {
 		"webhooks":    {file: "webhooks:\n- {url: 'https://h/x', secret: s, events: [match.completed]}\n", want: "F:1: webhooks: is not available in this version"},
 		"rules":       {file: rankedWorld, want: "F:3: worlds[0].mode: rules is not available in this version"},
 		"named teams": {file: "worlds: [{name: a, mode: rules, teams: [{name: raiders, size: 4, min_size: 3}, {name: boss, size: 1}]}]\n", want: "F:1: worlds[0].mode: rules is not available in this version"},
-		"fill":        {file: "worlds: [{name: a, mode: fill, size: 8, seat_hold: 30s}]\n", want: "F:1: worlds[0].mode: fill is not available in this version"},
-		"ready check": {file: "worlds: [{name: a, ready_check: 15s}]\n", want: "F:1: worlds[0].ready_check: is not available in this version"},
-		"declining":   {file: "worlds: [{name: a, decline_cooldown: 1m}]\n", want: "F:1: worlds[0].decline_cooldown: is not available in this version"},
 		"parties":     {file: "worlds: [{name: a, party_max: 3}]\n", want: "F:1: worlds[0].party_max: is not available in this version"},
-		"rate":        {file: "worlds: [{name: a, max_matches_per_second: 0.5}]\n", want: "F:1: worlds[0].max_matches_per_second: is not available in this version"},
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); r.check(t) })
 	}

@@ -1,8 +1,6 @@
 package hub
 
 import (
-	"sync"
-
 	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/lua"
 	"github.com/musterhq/muster/protocol"
@@ -14,47 +12,83 @@ func (h *Hub) Deliver(told lua.Told) {
 		return // of a history that is gone; what of it still stands, an assertion brings back
 	}
 	h.numbers.saw(told.Epoch, told.Number)
-	frames := completions{matches: told.Matches}
+	matches := toldMatches{texts: told.Matches}
 	for _, c := range told.Changes {
-		h.change(told.Epoch, c, &frames)
+		h.change(told.Epoch, c, &matches)
 	}
 	for _, r := range told.Replaced {
 		h.Replaced(r)
 	}
-	if len(told.Changes) == 0 {
-		for id, text := range told.Matches {
-			h.learn(id, text)
-		}
+	for id := range told.Matches {
+		h.learn(told.Epoch, id, &matches)
+	}
+	for _, q := range told.Requeued {
+		h.requeued(q)
 	}
 }
 
-// learn has the sessions in a match know that it changed: somebody left it. Their clients need not be told; but
-// should history be lost, nobody is asserted to be in it who has left.
-func (h *Hub) learn(id ident.Match, text string) {
-	m, err := lua.ParseMatch(id, text)
-	if err != nil {
-		h.opts.Log.Error().Err(err).Msg("told match is malformed")
+// learn has the sessions in a match know that it changed: others accepted, came or left. Of a new one their records'
+// changes tell.
+func (h *Hub) learn(epoch ident.Place, id ident.Match, matches *toldMatches) {
+	m, text, ok := matches.of(id)
+	if !ok {
+		h.opts.Log.Error().Str("match_id", string(id)).Msg("told match is malformed")
+		return
+	}
+	if m.Version == m.Created {
 		return
 	}
 	for _, player := range m.Players {
 		for _, s := range h.of(player) {
-			s.learn(m, text)
+			s.whenFree(func() { s.learn(epoch, m, text, matches) })
 		}
 	}
 }
 
-func (s *Session) learn(m lua.Match, text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.seen.parsed().Match != m.ID {
+// learn makes a match that changed known to the client. That it stands is told with the record's change. mu is held.
+func (s *Session) learn(epoch ident.Place, m lua.Match, text string, matches *toldMatches) {
+	record := s.seen.parsed()
+	known := s.seen.knownMatch(record)
+	if epoch != s.seen.epoch || record.Match != m.ID || known == nil || known.Version >= m.Version {
 		return
 	}
-	if known, err := lua.ParseMatch(m.ID, s.seen.match); err == nil && known.Version < m.Version {
-		s.seen.match = text
+	n := newsOf(known, m)
+	if n == stands {
+		return
+	}
+	s.seen.match = text
+	s.sendNews(n, m, matches.frame(n, m, record.Acked))
+}
+
+// requeued tells a player that it is back at its places, as a match fell through.
+func (h *Hub) requeued(q lua.Requeued) {
+	for _, s := range h.of(q.Player) {
+		s.whenFree(func() {
+			if s.generation == q.Generation {
+				s.requeued(q)
+			}
+		})
 	}
 }
 
-func (h *Hub) change(epoch ident.Place, c lua.Change, frames *completions) {
+// requeued is Hub.requeued for one session; mu is held.
+func (s *Session) requeued(q lua.Requeued) {
+	record := s.seen.parsed()
+	if record.Match != "" {
+		return // it is in the next already
+	}
+	for _, t := range record.Waiting() {
+		rank, ok := q.Ranks[t.World]
+		if !ok {
+			continue
+		}
+		facts := s.hub.opts.Facts(t.World)
+		s.tell(t.World, QueueView{Position: rank.Position, Size: rank.Size, MeanWait: facts.MeanWait})
+		s.send(protocol.Encode(&protocol.Requeued{Queued: Queued(t, rank, facts, q.Now), MatchID: string(q.Match)}))
+	}
+}
+
+func (h *Hub) change(epoch ident.Place, c lua.Change, matches *toldMatches) {
 	record, err := lua.ParseRecord(c.Record)
 	if err != nil {
 		h.opts.Log.Error().Err(err).Str("player_id", string(c.Player)).Msg("told record is malformed")
@@ -63,14 +97,14 @@ func (h *Hub) change(epoch ident.Place, c lua.Change, frames *completions) {
 	for _, s := range h.of(c.Player) {
 		s.whenFree(func() {
 			if s.generation == c.Generation {
-				s.apply(epoch, record, c, frames)
+				s.apply(epoch, record, c, matches)
 			}
 		})
 	}
 }
 
 // apply makes a change known to the client, unless the session knows as much or more. mu is held.
-func (s *Session) apply(epoch ident.Place, record lua.Record, c lua.Change, frames *completions) {
+func (s *Session) apply(epoch ident.Place, record lua.Record, c lua.Change, matches *toldMatches) {
 	switch {
 	case epoch < s.hub.currentEpoch():
 		s.lookAgain(behind) // its history was lost while it waited here
@@ -88,20 +122,26 @@ func (s *Session) apply(epoch ident.Place, record lua.Record, c lua.Change, fram
 		s.lookAgain(behind) // it went with a history; the state says what of it stands
 		return
 	}
-	text, frame := "", []byte(nil)
-	if record.Match != "" && record.Match != before.Match {
-		if text, frame = frames.of(record.Match); frame == nil {
+	var (
+		m    lua.Match
+		text string
+		n    news
+	)
+	if isNews := record.Match != "" && (record.Match != before.Match || record.Held != before.Held); isNews {
+		var ok bool
+		if m, text, ok = matches.of(record.Match); !ok {
 			s.lookAgain(behind) // told of a match, but not which
 			return
 		}
+		n = newsOf(s.seen.knownMatch(before), m)
 	}
 	s.seen.epoch, s.seen.asOf = epoch, record.Version
 	s.setRecord(record, c.Record)
 	s.sendNotice(notice)
 	switch {
-	case frame != nil:
+	case text != "":
 		s.seen.match = text
-		s.send(frame)
+		s.sendNews(n, m, matches.frame(n, m, record.Acked))
 	case notice.ID == "" && (lost || !same(before, record)):
 		s.lookAgain(uncertain) // somebody else joined or left for the player
 	}
@@ -137,37 +177,6 @@ func (s *Session) sendNotice(n lua.Notice) {
 	if n.ID != "" && s.seen.note(n) {
 		s.send(protocol.Encode(noticeEvent(n)))
 	}
-}
-
-// completions are the frames of match_complete of one telling, each encoded once for all its receivers.
-type completions struct {
-	matches map[ident.Match]string
-
-	mu sync.Mutex
-	// guarded by mu
-	frames map[ident.Match][]byte
-}
-
-// of is a match's text and its frame; nil where the telling does not have it.
-func (c *completions) of(id ident.Match) (string, []byte) {
-	text, ok := c.matches[id]
-	if !ok {
-		return "", nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if frame, ok := c.frames[id]; ok {
-		return text, frame
-	}
-	m, err := lua.ParseMatch(id, text)
-	if err != nil {
-		return "", nil
-	}
-	if c.frames == nil {
-		c.frames = map[ident.Match][]byte{}
-	}
-	c.frames[id] = protocol.Encode(&protocol.MatchCompleted{Match: MatchView(m, false)})
-	return text, c.frames[id]
 }
 
 // Replaced ends the sessions of a player that are older than a generation.

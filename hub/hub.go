@@ -31,6 +31,8 @@ type Options struct {
 	Doubted func()
 	// LookedAgain is told how many sessions' states were read because something may have been missed.
 	LookedAgain func(sessions int)
+	// Shown is told of each prompt of a proposed match that was written to its player. It must not block.
+	Shown func(lua.Shown)
 }
 
 // Hub has the sessions of an instance.
@@ -62,6 +64,9 @@ func New(opts Options) *Hub {
 	}
 	if opts.LookedAgain == nil {
 		opts.LookedAgain = func(int) {}
+	}
+	if opts.Shown == nil {
+		opts.Shown = func(lua.Shown) {}
 	}
 	return &Hub{opts: opts, began: time.Now(), sessions: map[ident.Player][]*Session{}}
 }

@@ -114,6 +114,9 @@ func (s *Session) Arrived(epoch ident.Place, st lua.PlayerState) {
 	epoch = s.carriedOutIn(epoch, st.AsOf)
 	s.seen = knowledgeOf(epoch, st)
 	s.toldState(st)
+	if m := s.seen.knownMatch(s.seen.parsed()); m != nil {
+		s.prompted(*m)
+	}
 	s.doubt = sure
 	if epoch != s.hub.currentEpoch() {
 		// It came too late to be asserted, so that in the new epoch the player may not be live.
@@ -179,7 +182,7 @@ func loses(before, after lua.Record, told lua.Notice) bool {
 	if before.Match != "" && after.Match != before.Match && told.Match != before.Match {
 		return true
 	}
-	if after.Match != "" {
+	if after.Match != "" && !after.Held {
 		return false // it took the player's tickets
 	}
 	standing := tickets(after)
@@ -191,7 +194,7 @@ func loses(before, after lua.Record, told lua.Notice) bool {
 // same tells whether two records say the same of the player.
 func same(a, b lua.Record) bool {
 	x, y := a.Waiting(), tickets(b)
-	return a.Match == b.Match && len(x) == len(y) &&
+	return a.Match == b.Match && a.Held == b.Held && len(x) == len(y) &&
 		!slices.ContainsFunc(x, func(t lua.Ticket) bool { return !y[t.ID()] })
 }
 

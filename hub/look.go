@@ -161,8 +161,15 @@ func (s *Session) takeState(st lua.PlayerState, d doubt) (news, ok bool) {
 	for _, n := range missed {
 		s.send(protocol.Encode(noticeEvent(n)))
 	}
-	if view, ok := matchOf(st.Record, st.Match); ok && after.Match != before.Match {
-		s.send(protocol.Encode(&protocol.MatchCompleted{Match: view}))
+	if m, err := lua.ParseMatch(after.Match, st.Match); err == nil && after.Match != "" {
+		var knew *lua.Match
+		if after.Match == before.Match {
+			knew = known.knownMatch(before)
+		}
+		if n := newsOf(knew, m); n != noNews {
+			s.sendNews(n, m, protocol.Encode(n.event(m, after.Acked)))
+		}
+		s.prompted(m)
 	}
 	return len(missed) > 0 || !same(before, after), true
 }

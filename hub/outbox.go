@@ -1,5 +1,10 @@
 package hub
 
+import (
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+)
+
 // The outbox is bounded: a client that lets so much pile up does not read.
 const (
 	outboxMaxFrames = 4096
@@ -9,19 +14,26 @@ const (
 // outbox holds frames until the client has taken them. There is a goroutine that writes only while it is
 // not empty.
 type outbox struct {
-	frames  [][]byte
+	frames  []frame
 	bytes   int
 	writing bool
 	end     func() // called after the last frame
 }
 
+// frame is what is written at a time.
+type frame struct {
+	data []byte
+	// prompt is the match that the player is asked about by it, if any.
+	prompt ident.Match
+}
+
 // add takes a frame in; false means that there is no room.
-func (o *outbox) add(frame []byte) bool {
-	if len(o.frames) >= outboxMaxFrames || o.bytes+len(frame) > outboxMaxBytes {
+func (o *outbox) add(f frame) bool {
+	if len(o.frames) >= outboxMaxFrames || o.bytes+len(f.data) > outboxMaxBytes {
 		return false
 	}
-	o.frames = append(o.frames, frame)
-	o.bytes += len(frame)
+	o.frames = append(o.frames, f)
+	o.bytes += len(f.data)
 	return true
 }
 
@@ -35,17 +47,17 @@ func (o *outbox) begin() bool {
 }
 
 // next takes out what is to be written. Without a frame it is the end, or there is nothing more to do.
-func (o *outbox) next() (frame []byte, end func()) {
+func (o *outbox) next() (f frame, end func()) {
 	if len(o.frames) == 0 {
 		end = o.end
 		*o = outbox{}
-		return nil, end
+		return frame{}, end
 	}
-	frame = o.frames[0]
-	o.frames[0] = nil
+	f = o.frames[0]
+	o.frames[0] = frame{}
 	o.frames = o.frames[1:]
-	o.bytes -= len(frame)
-	return frame, nil
+	o.bytes -= len(f.data)
+	return f, nil
 }
 
 // last has end called after what is in the outbox.
@@ -55,11 +67,13 @@ func (o *outbox) last(end func()) { o.end = end }
 func (o *outbox) clear() { o.frames, o.bytes, o.end = nil, 0, nil }
 
 // send puts a frame into the outbox and has it written. A client that does not read is dropped. mu is held.
-func (s *Session) send(frame []byte) {
+func (s *Session) send(data []byte) {
 	if s.closed {
 		return
 	}
-	if !s.outbox.add(frame) {
+	f := frame{data: data, prompt: s.prompt}
+	s.prompt = ""
+	if !s.outbox.add(f) {
 		s.closeSlow()
 		return
 	}
@@ -76,18 +90,21 @@ func (s *Session) startWriting() {
 func (s *Session) write() {
 	for {
 		s.mu.Lock()
-		frame, end := s.outbox.next()
+		f, end := s.outbox.next()
 		s.mu.Unlock()
 		if end != nil {
 			end()
 		}
-		if frame == nil {
+		if f.data == nil {
 			return
 		}
-		if err := s.transport.Write(frame); err != nil {
+		if err := s.transport.Write(f.data); err != nil {
 			s.Over()
 			s.transport.Abort()
 			return
+		}
+		if f.prompt != "" {
+			s.hub.opts.Shown(lua.Shown{Player: s.Player(), Match: f.prompt})
 		}
 	}
 }

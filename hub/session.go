@@ -33,7 +33,8 @@ type Session struct {
 	requests   requestQueue
 	outbox     outbox
 	held       []func()
-	closed     bool // nothing more is taken in to be sent
+	prompt     ident.Match // whose prompt the next frame is
+	closed     bool        // nothing more is taken in to be sent
 }
 
 // Player is whose session it is; "" before hello.

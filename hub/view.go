@@ -74,12 +74,19 @@ func State(st lua.PlayerState, facts func(ident.World) WorldFacts) protocol.Play
 	return view
 }
 
-// MatchView is a match as a participant sees it.
+// MatchView is a match as a participant sees it. While it does not stand it says how many are asked and how many
+// accepted, but neither who they are nor where to go.
 func MatchView(m lua.Match, acked bool) *protocol.Match {
 	view := &protocol.Match{
 		ID: string(m.ID), World: string(m.World), State: m.State, CreatedAt: m.Created.UnixMilli(), ExpiresAt: m.EndsAt,
-		Acked: acked, Rooms: map[string]string{}, Players: protocol.List[protocol.Player]{},
+		Acked: acked,
 	}
+	if m.Held() {
+		accepted := int64(len(m.Accepted))
+		view.AcceptBy, view.Accepted, view.Size = m.AcceptBy, &accepted, int64(len(m.Players))
+		return view
+	}
+	view.Rooms, view.Players, view.Endpoint = map[string]string{}, protocol.List[protocol.Player]{}, m.Endpoint
 	for _, r := range m.Rooms {
 		view.Rooms[r.Name] = r.ID
 	}

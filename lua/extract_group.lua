@@ -11,7 +11,7 @@
 -- ARGV[6]     revision   integer    of the world's settings
 -- ARGV[7]     size       integer    players of a match
 -- ARGV[8]     width      integer    tickets looked at, at least size
--- ARGV[9]     terms      hold_ms,accept_ms,cooldown_ms,allocate,seats,seat_hold_ms,per_second
+-- ARGV[9]     terms      hold_ms,accept_ms,cooldown_ms,allocate,seats,seat_hold_ms,at_most,within_ms
 -- ARGV[10]    drain_ms   integer    what a silent instance's players get beyond presence_ttl
 -- ARGV[11]    count      integer    ids that follow
 -- ARGV[12..]  match id, rooms name=uuid;…; for each
@@ -35,7 +35,7 @@ if closed then return finish({1, '', int(now_ms), 0, 0, 0, 0, '0', int(ready_at_
 local ids = unused_ids(12, count)
 local live, parked, full = read_window(world, width, '0')
 live = seat_all(world, live, function() return anybody end)
-local allowed, opens_at_ms = may_form(world, terms.per_second)
+local allowed, opens_at_ms = may_form(world, terms)
 local taken = 0
 for _, candidate in ipairs(ids) do
   if #live - taken < size or #formed >= allowed then break end
@@ -46,7 +46,7 @@ tell_seated()
 flush()
 flush_matches()
 count_formed(world)
-count_throttled(world, terms.per_second, #formed)
+count_throttled(world, terms)
 -- Behind a full window of which something was taken or parked there may be more, and so there is where
 -- ids ran out.
 local enough = #live - taken >= size

@@ -11,7 +11,7 @@
 -- ARGV[6]     revision   integer    of the world's settings
 -- ARGV[7]     after      integer    the place to look behind: 0, or what the last call returned
 -- ARGV[8]     width      integer    tickets looked at
--- ARGV[9]     terms      hold_ms,accept_ms,cooldown_ms,allocate,seats,seat_hold_ms,per_second
+-- ARGV[9]     terms      hold_ms,accept_ms,cooldown_ms,allocate,seats,seat_hold_ms,at_most,within_ms
 -- ARGV[10]    drain_ms   integer    what a silent instance's players get beyond presence_ttl
 -- ARGV[11]    scan       integer    live tickets tried for each
 -- ARGV[12]    cooldown_ms  integer  how long the same two do not meet again
@@ -64,7 +64,7 @@ for room, members in pairs(cooldown_ms > 0 and seated_in or {}) do
     end
   end
 end
-local allowed, opens_at_ms = may_form(world, terms.per_second)
+local allowed, opens_at_ms = may_form(world, terms)
 local paired = {}
 
 -- opponent is the oldest live ticket behind the i-th that it may meet.
@@ -101,7 +101,7 @@ tell_seated()
 flush()
 flush_matches()
 count_formed(world)
-count_throttled(world, terms.per_second, #formed)
+count_throttled(world, terms)
 local held_back = #formed >= allowed and left > 1
 local ran_out = not held_back and #formed == #ids and left > 1
 -- A full window in which nothing could be done is passed over; otherwise it is looked at again.

@@ -10,7 +10,8 @@
 -- ARGV[5]     player     id
 -- ARGV[6]     generation integer
 -- ARGV[7]     match      id
--- Returns     {1, own part of what was told, now_ms, record, worlds whose players are back}
+-- Returns     {1, own part of what was told, now_ms, record ('' of a match that fell through: it is in what was told),
+--             worlds whose players are back}
 --             | {-10} no such match | {-3} replaced
 -- Touches     pl, pr:<player>, ins, m, mx, st, w, q:<world>:<n>, ws:<world>, no:<player>, aw, kp, op:<world>, sh, al, an,
 --             dc:<world>, pub, i:<instance>
@@ -24,7 +25,8 @@ local record = load(player)
 if id == '' or record.match ~= id then return finish({CODE_NO_SUCH_MATCH}) end
 local match = match_of(id)
 tell_self()
-if match and is_held(match) then
+local fell_through = match and is_held(match)
+if fell_through then
   cancel_match(id, match, match.state == 'proposed' and 'declined' or 'left', {[player] = true})
 else
   unbind(record, player)
@@ -33,4 +35,4 @@ else
 end
 flush()
 flush_matches()
-return finish({1, tell_all(), int(now_ms), format_record(record), worlds_to_poke()})
+return finish({1, tell_all(), int(now_ms), fell_through and '' or format_record(record), worlds_to_poke()})

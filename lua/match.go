@@ -6,16 +6,17 @@ import (
 	"github.com/musterhq/muster/internal/ident"
 )
 
-// LeaveMatch frees a player from its open match and returns its record after it. One that is held falls through.
-// ErrNoSuchMatch, ErrReplaced.
+// LeaveMatch frees a player from its open match and returns its record after it. One that is held falls through, and
+// what became of the player is in what is told. ErrNoSuchMatch, ErrReplaced.
 func (s *Store) LeaveMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
 	return s.outOf(ctx, "leave_match", who, match)
 }
 
-// DeclineMatch has a match that the player was proposed fall through, and returns its record after it.
+// DeclineMatch has a match that the player was proposed fall through. What became of the player is in what is told.
 // ErrNoSuchMatch, also of a match that stands; ErrReplaced.
-func (s *Store) DeclineMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
-	return s.outOf(ctx, "decline_match", who, match)
+func (s *Store) DeclineMatch(ctx context.Context, who Session, match ident.Match) error {
+	_, err := s.outOf(ctx, "decline_match", who, match)
+	return err
 }
 
 func (s *Store) outOf(ctx context.Context, script string, who Session, match ident.Match) (string, error) {

@@ -253,7 +253,7 @@ func (m *model) doLeaveMatch() {
 		}
 		record, err := m.stores[c.instance].LeaveMatch(m.ctx, c.Session, r.Match)
 		m.must(err, ErrNoSuchMatch, ErrReplaced)
-		if err == nil && m.sessions[c.Player] == c {
+		if err == nil && record != "" && m.sessions[c.Player] == c {
 			m.learn(c, record, nil)
 		}
 	})

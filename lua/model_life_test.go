@@ -31,18 +31,13 @@ func (m *model) doAccept() {
 	})
 }
 
-// doDecline has a player decline. Its own tickets end with its knowledge.
 func (m *model) doDecline() {
 	c, r := m.held()
 	m.call(func() {
 		if !m.alive[c.instance] {
 			return
 		}
-		record, err := m.stores[c.instance].DeclineMatch(m.ctx, c.Session, r.Match)
-		m.must(err, ErrNoSuchMatch, ErrReplaced)
-		if err == nil && m.sessions[c.Player] == c {
-			m.learn(c, record, nil)
-		}
+		m.must(m.stores[c.instance].DeclineMatch(m.ctx, c.Session, r.Match), ErrNoSuchMatch, ErrReplaced)
 	})
 }
 

@@ -3,6 +3,7 @@ package lua
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ type WorldRules struct {
 	Seats    int
 	SeatHold time.Duration
 	// MatchesPerSecond bounds how many matches are formed in any second, over all instances; 0 is no bound.
-	MatchesPerSecond int
+	MatchesPerSecond float64
 	TicketTTL        time.Duration
 	Tick             time.Duration
 	// QueueLimit is the most waiting players; 0 is none.
@@ -45,8 +46,18 @@ func (w WorldRules) width() int {
 
 // terms are what scripts, and the matches that they form, know of a world's rules: see parse_terms.
 func (w WorldRules) terms() string {
-	return fmt.Sprintf("%d,%d,%d,%d,%d,%d,%d", w.MatchHold.Milliseconds(), w.ReadyCheck.Milliseconds(),
-		w.DeclineCooldown.Milliseconds(), oneIf(w.Allocate), w.Seats, w.SeatHold.Milliseconds(), w.MatchesPerSecond)
+	atMost, within := w.throttle()
+	return fmt.Sprintf("%d,%d,%d,%d,%d,%d,%d,%d", w.MatchHold.Milliseconds(), w.ReadyCheck.Milliseconds(),
+		w.DeclineCooldown.Milliseconds(), oneIf(w.Allocate), w.Seats, w.SeatHold.Milliseconds(), atMost, within.Milliseconds())
+}
+
+// throttle is MatchesPerSecond as a whole number of matches within a time; 0 where there is no bound.
+func (w WorldRules) throttle() (atMost int, within time.Duration) {
+	if w.MatchesPerSecond == 0 {
+		return 0, 0
+	}
+	atMost = int(math.Ceil(w.MatchesPerSecond))
+	return atMost, time.Duration(float64(atMost) / w.MatchesPerSecond * float64(time.Second))
 }
 
 // oneIf is a yes or no as scripts want it.

@@ -10,7 +10,7 @@
 -- ARGV[5]     world      id
 -- ARGV[6]     revision   integer    of the world's settings
 -- ARGV[7]     width      integer    tickets looked at
--- ARGV[8]     terms      hold_ms,accept_ms,cooldown_ms,allocate,seats,seat_hold_ms,per_second
+-- ARGV[8]     terms      hold_ms,accept_ms,cooldown_ms,allocate,seats,seat_hold_ms,at_most,within_ms
 -- ARGV[9]     drain_ms   integer    what a silent instance's players get beyond presence_ttl
 -- ARGV[10]    count      integer    ids that follow
 -- ARGV[11..]  match id, rooms name=uuid;…; for each
@@ -34,7 +34,7 @@ if closed then return finish({1, '', int(now_ms), 0, 0, 0, 0, '0', int(ready_at_
 
 local ids = unused_ids(11, count)
 local live, parked, full = read_window(world, width, '0')
-local allowed, opens_at_ms = may_form(world, terms.per_second)
+local allowed, opens_at_ms = may_form(world, terms)
 if #live > 0 then read_open_seats(world, #live) end
 local waiting, held_back = 0, false
 for _, member in ipairs(live) do
@@ -53,7 +53,7 @@ tell_seated()
 flush()
 flush_matches()
 count_formed(world)
-count_throttled(world, terms.per_second, #formed)
+count_throttled(world, terms)
 local more = (not held_back and waiting > 0 or full and (#formed > 0 or seats_taken > 0 or parked > 0)) and 1 or 0
 return finish({1, tell_all(), int(now_ms), more, #formed, formed_players + seats_taken, parked, int(formed_wait_ms),
   int(held_back and math.max(opens_at_ms, now_ms + 100) or 0), '0'})

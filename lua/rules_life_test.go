@@ -32,7 +32,7 @@ func (b *bundle) accept(p ident.Player) string {
 
 func (b *bundle) decline(p ident.Player) string {
 	b.Helper()
-	return said(b.stores[b.instanceOf(p)].DeclineMatch(b.ctx, b.who[p], "m1"))
+	return said("declined", b.stores[b.instanceOf(p)].DeclineMatch(b.ctx, b.who[p], "m1"))
 }
 
 func (b *bundle) instanceOf(p ident.Player) int {
@@ -74,7 +74,7 @@ var lifeRules = []rule{
 			- q:check:1 x = #1001007
 			- q:check:1 y = #1001009
 			- q:trio:1 x = #1001010
-			+ m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
+			+ m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			+ mx m1 = @61001
 			+ pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			+ pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
@@ -100,7 +100,7 @@ var lifeRules = []rule{
 			- q:server:1 x = #1001008
 			- q:server:1 y = #1001009
 			+ al m1 = @1001
-			+ m m1 = allocating|#1001010|#0|server|#1001010|@601001|play=rm1|x;y|||||||3600000,0,600000,1,0,0,0|
+			+ m m1 = allocating|#1001010|#0|server|#1001010|@601001|play=rm1|x;y|||||||3600000,0,600000,1,0,0,0,0|
 			+ mx m1 = @601001
 			+ pl x = #1001011|m1|@601001|h|server=#1001008,1,~k,f,,
 			+ pl y = #1001012|m1|@601001|h|server=#1001009,1,~k,f,,
@@ -122,10 +122,10 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(check2) },
 		do:    func(b *bundle) string { return b.accept("x") },
 		want: `
-			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
+			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- pub a = 3
 			- pub b = 2
-			+ m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,0,0,0,0|
+			+ m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,0,0,0,0,0|
 			+ pub a = 4
 			+ pub b = 3
 			a told 4: match m1
@@ -138,19 +138,19 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(check2); b.accept("x") },
 		do:    func(b *bundle) string { return b.accept("y") },
 		want: `
-			- m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,0,0,0,0|
+			- m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
 			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 4
 			- pub b = 3
-			+ m m1 = complete|#1001017|#0|check|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,0,0,0,0|
+			+ m m1 = complete|#1001017|#0|check|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,0,0,0,0,0|
 			+ mx m1 = @3601001
 			+ pl x = #1001015|m1|@3601001||
 			+ pl y = #1001016|m1|@3601001||
 			+ pub a = 5
 			+ pub b = 4
-			+ st event=match_complete match=m1 record=complete|#1001017|#0|check|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,0,0,0,0|
+			+ st event=match_complete match=m1 record=complete|#1001017|#0|check|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,0,0,0,0,0|
 			+ ws:check b0 = 30000000,1,0
 			+ ws:check mean = 0,@1001
 			+ ws:check open = 1
@@ -165,12 +165,12 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(server); b.accept("x") },
 		do:    func(b *bundle) string { return b.accept("y") },
 		want: `
-			- m m1 = proposed|#1001014|#0|server|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,1,0,0,0|
+			- m m1 = proposed|#1001014|#0|server|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,1,0,0,0,0|
 			- mx m1 = @61001
 			- pub a = 4
 			- pub b = 3
 			+ al m1 = @1001
-			+ m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0|
+			+ m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			+ mx m1 = @601001
 			+ pub a = 5
 			+ pub b = 4
@@ -191,11 +191,11 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(check2); b.step(time.Minute) },
 		do:    func(b *bundle) string { return b.accept("x") },
 		want: `
-			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
+			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- meta calm_until = 0
 			- pub a = 3
 			- pub b = 2
-			+ m m1 = proposed|#61001000|#0|check|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,0,0,0,0|
+			+ m m1 = proposed|#61001000|#0|check|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,0,0,0,0,0|
 			+ meta calm_until = @661001
 			+ pub a = 4
 			+ pub b = 3
@@ -223,7 +223,7 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(check2); b.accept("y") },
 		do:    func(b *bundle) string { return b.decline("x") },
 		want: `
-			- m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001|y|y|||3600000,60000,600000,0,0,0,0|
+			- m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001|y|y|||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
 			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
@@ -240,9 +240,9 @@ var lifeRules = []rule{
 			+ pub a = 5
 			+ pub b = 4
 			+ q:check:1 y = #1001009
-			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001022|#0|check|#1001011|@61001|play=rm1|x;y||@61001|y|y|||3600000,60000,600000,0,0,0,0|
+			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001022|#0|check|#1001011|@61001|play=rm1|x;y||@61001|y|y|||3600000,60000,600000,0,0,0,0,0|
 			a told 5: x/#1001006 #1001015||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001016|match_cancelled|check|m1|declined|@1001 x/#1001006 #1001017|||| #1001018|dequeued|check|check.#1001007|declined|@1001 x/#1001006 #1001019|||| #1001020|dequeued|trio|trio.#1001010|declined|@1001
-			= #1001019||||
+			= declined
 		`,
 		again: `= no such match`,
 	},
@@ -251,7 +251,7 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(check2) },
 		do:    func(b *bundle) string { return b.decline("y") },
 		want: `
-			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
+			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
 			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
@@ -268,9 +268,9 @@ var lifeRules = []rule{
 			+ pub b = 3
 			+ q:check:1 x = #1001007
 			+ q:trio:1 x = #1001010
-			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001019|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
+			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001019|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			b told 3: y/#1001008 #1001016||||check=#1001009,1,~k,f,, #1001017|match_cancelled|check|m1|declined|@1001 y/#1001008 #1001018|||| #1001019|dequeued|check|check.#1001009|declined|@1001
-			= #1001018||||
+			= declined
 		`,
 		again: `= no such match`,
 	},
@@ -279,7 +279,7 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(check2); b.depart("x") },
 		do:    func(b *bundle) string { return b.decline("y") },
 		want: `
-			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
+			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
 			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
@@ -292,9 +292,9 @@ var lifeRules = []rule{
 			+ pl x = #1001014||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			+ pl y = #1001018||||
 			+ pub b = 3
-			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001019|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
+			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001019|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			b told 3: y/#1001008 #1001016||||check=#1001009,1,~k,f,, #1001017|match_cancelled|check|m1|declined|@1001 y/#1001008 #1001018|||| #1001019|dequeued|check|check.#1001009|declined|@1001
-			= #1001018||||
+			= declined
 		`,
 		again: `= no such match`,
 	},
@@ -342,7 +342,7 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(check2) },
 		do:    func(b *bundle) string { return said(b.stores[0].LeaveMatch(b.ctx, b.who["x"], "m1")) },
 		want: `
-			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
+			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
 			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
@@ -359,9 +359,8 @@ var lifeRules = []rule{
 			+ pub a = 4
 			+ pub b = 3
 			+ q:check:1 y = #1001009
-			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001021|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
+			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001021|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			a told 4: x/#1001006 #1001014||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001015|match_cancelled|check|m1|declined|@1001 x/#1001006 #1001016|||| #1001017|dequeued|check|check.#1001007|declined|@1001 x/#1001006 #1001018|||| #1001019|dequeued|trio|trio.#1001010|declined|@1001
-			= #1001018||||
 		`,
 		again: `= no such match`,
 	},
@@ -371,7 +370,7 @@ var lifeRules = []rule{
 		do:    func(b *bundle) string { return said(b.stores[0].LeaveMatch(b.ctx, b.who["x"], "m1")) },
 		want: `
 			- al m1 = @1001
-			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0|
+			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			- mx m1 = @601001
 			- pl x = #1001012|m1|@61001|h|server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001013|m1|@61001|h|server=#1001009,1,~k,f,,
@@ -388,9 +387,8 @@ var lifeRules = []rule{
 			+ pub a = 6
 			+ pub b = 5
 			+ q:server:1 y = #1001009
-			+ st event=match_cancelled match=m1 reason=left record=allocating|#1001023|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0|
+			+ st event=match_cancelled match=m1 reason=left record=allocating|#1001023|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			a told 6: x/#1001006 #1001016||||server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001017|match_cancelled|server|m1|left|@1001 x/#1001006 #1001018|||| #1001019|dequeued|server|server.#1001007|declined|@1001 x/#1001006 #1001020|||| #1001021|dequeued|trio|trio.#1001010|declined|@1001
-			= #1001020||||
 		`,
 		again: `= no such match`,
 	},
@@ -413,8 +411,8 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(check2) },
 		do:    func(b *bundle) string { return b.show("x", "y", "z") },
 		want: `
-			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
-			+ m m1 = proposed|#1001015|#0|check|#1001011|@61001|play=rm1|x;y||@61001||x;y|||3600000,60000,600000,0,0,0,0|
+			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
+			+ m m1 = proposed|#1001015|#0|check|#1001011|@61001|play=rm1|x;y||@61001||x;y|||3600000,60000,600000,0,0,0,0,0|
 		`,
 		again: ``,
 	},
@@ -430,7 +428,7 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(check2); b.show("y"); b.step(time.Minute); b.touch(); b.renew() },
 		do:    func(b *bundle) string { return said(b.stores[0].Sweep(b.ctx, time.Second, nil)) },
 		want: `
-			- m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001||y|||3600000,60000,600000,0,0,0,0|
+			- m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001||y|||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
 			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
@@ -448,7 +446,7 @@ var lifeRules = []rule{
 			+ pub b = 3
 			+ q:check:1 x = #1001007
 			+ q:trio:1 x = #1001010
-			+ st event=match_cancelled match=m1 reason=timeout record=proposed|#61001005|#0|check|#1001011|@61001|play=rm1|x;y||@61001||y|||3600000,60000,600000,0,0,0,0|
+			+ st event=match_cancelled match=m1 reason=timeout record=proposed|#61001005|#0|check|#1001011|@61001|play=rm1|x;y||@61001||y|||3600000,60000,600000,0,0,0,0,0|
 			a told 4: x/#1001006 #61001000||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #61001001|match_cancelled|check|m1|timeout|@61001 x/#1001006 is back from m1 map[check:{1 1} trio:{1 1}]
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:1 TicketsExpired:0 SeatsReleased:0 Due:[check trio]}
 		`,
@@ -472,7 +470,7 @@ var lifeRules = []rule{
 		do:    func(b *bundle) string { return said(b.stores[0].Sweep(b.ctx, time.Second, nil)) },
 		want: `
 			- al m1 = @1001
-			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0|
+			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			- mx m1 = @601001
 			- pl x = #1001012|m1|@61001|h|server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001013|m1|@61001|h|server=#1001009,1,~k,f,,
@@ -483,7 +481,7 @@ var lifeRules = []rule{
 			+ no:y(1440 min) #601001003|match_cancelled|server|m1|allocation_failed|@601001
 			+ pl x = #601001000||||server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			+ pl y = #601001002||||server=#1001009,1,~k,f,,
-			+ st event=match_cancelled match=m1 reason=allocation_failed record=allocating|#601001003|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0|
+			+ st event=match_cancelled match=m1 reason=allocation_failed record=allocating|#601001003|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:1 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
 		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
@@ -493,7 +491,7 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(check2) },
 		do:    func(b *bundle) string { return said("ended", b.stores[0].EndMatch(b.ctx, "m1", Ended)) },
 		want: `
-			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
+			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
 			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
@@ -508,7 +506,7 @@ var lifeRules = []rule{
 			+ q:check:1 x = #1001007
 			+ q:check:1 y = #1001009
 			+ q:trio:1 x = #1001010
-			+ st event=match_cancelled match=m1 reason=left record=proposed|#1001017|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|
+			+ st event=match_cancelled match=m1 reason=left record=proposed|#1001017|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			a told 4: x/#1001006 #1001014||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001015|match_cancelled|check|m1|left|@1001 x/#1001006 is back from m1 map[check:{1 2} trio:{1 1}]
 			= ended
 		`,
@@ -523,7 +521,7 @@ var lifeRules = []rule{
 			- pr:x(16 min) A|#0|a|#1001006
 			+ ip:a x
 			+ pr:x(10 min) L|#0|a|#1001014
-			= x/#1001014 as of #1001014: record "#1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,", match "proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|", ranks map[check:{1 0} trio:{1 0}]
+			= x/#1001014 as of #1001014: record "#1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,", match "proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|", ranks map[check:{1 0} trio:{1 0}]
 		`,
 		again: `
 			- pr:x(10 min) L|#0|a|#1001014
@@ -531,7 +529,7 @@ var lifeRules = []rule{
 			+ pr:x(10 min) L|#0|a|#1001015
 			+ pub a = 4
 			a told 4: x replaced by #1001015
-			= x/#1001015 as of #1001015: record "#1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,", match "proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0|", ranks map[check:{1 0} trio:{1 0}]
+			= x/#1001015 as of #1001015: record "#1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,", match "proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|", ranks map[check:{1 0} trio:{1 0}]
 		`,
 	},
 	{
@@ -570,19 +568,19 @@ var lifeRules = []rule{
 		want: `
 			- al m1 = @61001
 			- an m1 = 1
-			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0|
+			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			- mx m1 = @601001
 			- pl x = #1001012|m1|@61001|h|server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001013|m1|@61001|h|server=#1001009,1,~k,f,,
 			- pub a = 5
 			- pub b = 4
-			+ m m1 = complete|#1001018|#0|server|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|eyJhIjoiYnxjO2QifQ||3600000,60000,600000,1,0,0,0|
+			+ m m1 = complete|#1001018|#0|server|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|eyJhIjoiYnxjO2QifQ||3600000,60000,600000,1,0,0,0,0|
 			+ mx m1 = @3601001
 			+ pl x = #1001016|m1|@3601001||
 			+ pl y = #1001017|m1|@3601001||
 			+ pub a = 6
 			+ pub b = 5
-			+ st event=match_complete match=m1 record=complete|#1001018|#0|server|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|eyJhIjoiYnxjO2QifQ||3600000,60000,600000,1,0,0,0|
+			+ st event=match_complete match=m1 record=complete|#1001018|#0|server|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|eyJhIjoiYnxjO2QifQ||3600000,60000,600000,1,0,0,0,0|
 			+ ws:server b0 = 30000000,1,0
 			+ ws:server mean = 0,@1001
 			+ ws:server open = 1
@@ -619,7 +617,7 @@ var lifeRules = []rule{
 		want: `
 			- al m1 = @61001
 			- an m1 = 1
-			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0|
+			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			- mx m1 = @601001
 			- pl x = #1001012|m1|@61001|h|server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001013|m1|@61001|h|server=#1001009,1,~k,f,,
@@ -634,7 +632,7 @@ var lifeRules = []rule{
 			+ q:server:1 x = #1001007
 			+ q:server:1 y = #1001009
 			+ q:trio:1 x = #1001010
-			+ st event=match_cancelled match=m1 reason=allocation_failed record=allocating|#1001019|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0|
+			+ st event=match_cancelled match=m1 reason=allocation_failed record=allocating|#1001019|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			a told 6: x/#1001006 #1001016||||server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001017|match_cancelled|server|m1|allocation_failed|@1001 x/#1001006 is back from m1 map[server:{1 2} trio:{1 1}]
 			= done
 		`,

@@ -33,7 +33,7 @@ var seatRules = []rule{
 			- pub b = 1
 			- q:room:1 x = #1001007
 			- q:room:1 y = #1001009
-			+ m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0|1
+			+ m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
 			+ mx m1 = @3601001
 			+ op:room m1 = 1
 			+ pl x = #1001011|m1|@3601001|s|
@@ -42,7 +42,7 @@ var seatRules = []rule{
 			+ pub b = 2
 			+ sh x = @61001
 			+ sh y = @61001
-			+ st event=match_complete match=m1 record=complete|#1001010|#0|room|#1001010|@3601001|play=rm1|x||||||2|3600000,0,0,0,3,60000,0|0
+			+ st event=match_complete match=m1 record=complete|#1001010|#0|room|#1001010|@3601001|play=rm1|x||||||2|3600000,0,0,0,3,60000,0,0|0
 			+ ws:room b0 = 30000000,1,0
 			+ ws:room mean = 0,@1001
 			+ ws:room open = 1
@@ -57,7 +57,7 @@ var seatRules = []rule{
 		given: func(b *bundle) { b.seated(); b.waiting(0, rooms, "z", "u") },
 		do:    func(b *bundle) string { return said(b.form(0, rooms, 1), nil) },
 		want: `
-			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0|1
+			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
 			- op:room m1 = 1
 			- pl u = #1001017||||room=#1001017,1,~k,f,,
 			- pl z = #1001016||||room=#1001016,1,~k,f,,
@@ -68,8 +68,8 @@ var seatRules = []rule{
 			- ws:room b0 = 30000000,1,0
 			- ws:room open = 1
 			- ws:room total = 1
-			+ m m1 = complete|#1001021|#0|room|#1001010|@3601001|play=rm1|x;y;z||||||0|3600000,0,0,0,3,60000,0|2
-			+ m m2 = complete|#1001019|#0|room|#1001019|@3601001|play=rm2|u||||||2|3600000,0,0,0,3,60000,0|0
+			+ m m1 = complete|#1001021|#0|room|#1001010|@3601001|play=rm1|x;y;z||||||0|3600000,0,0,0,3,60000,0,0|2
+			+ m m2 = complete|#1001019|#0|room|#1001019|@3601001|play=rm2|u||||||2|3600000,0,0,0,3,60000,0,0|0
 			+ mx m2 = @3601001
 			+ op:room m2 = 2
 			+ pl u = #1001020|m2|@3601001|s|
@@ -78,7 +78,7 @@ var seatRules = []rule{
 			+ pub b = 3
 			+ sh u = @61001
 			+ sh z = @61001
-			+ st event=match_complete match=m2 record=complete|#1001019|#0|room|#1001019|@3601001|play=rm2|u||||||2|3600000,0,0,0,3,60000,0|0
+			+ st event=match_complete match=m2 record=complete|#1001019|#0|room|#1001019|@3601001|play=rm2|u||||||2|3600000,0,0,0,3,60000,0,0|0
 			+ ws:room b0 = 30000000,2,0
 			+ ws:room open = 2
 			+ ws:room total = 2
@@ -107,14 +107,14 @@ var seatRules = []rule{
 		given: (*bundle).seated,
 		do:    func(b *bundle) string { return said(b.stores[0].LeaveMatch(b.ctx, b.who["x"], "m1")) },
 		want: `
-			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0|1
+			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
 			- op:room m1 = 1
 			- pl x = #1001011|m1|@3601001|s|
 			- pub a = 2
 			- pub b = 2
 			- sh x = @61001
 			+ kp x = @301001
-			+ m m1 = complete|#1001014|#0|room|#1001010|@3601001|play=rm1|y||||||2|3600000,0,0,0,3,60000,0|1
+			+ m m1 = complete|#1001014|#0|room|#1001010|@3601001|play=rm1|y||||||2|3600000,0,0,0,3,60000,0,0|1
 			+ op:room m1 = 2
 			+ pl x = #1001014||||
 			+ pub a = 3
@@ -154,12 +154,12 @@ var seatRules = []rule{
 		do: func(b *bundle) string { return said(b.stores[0].Sweep(b.ctx, time.Second, nil)) },
 		want: `
 			- aw x = @361001
-			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0|1
+			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
 			- op:room m1 = 1
 			- pl x = #1001014|m1|@3601001|t|
 			- pr:x(10 min) A|#0|a|#1001006
 			- pub b = 3
-			+ m m1 = complete|#361001000|#0|room|#1001010|@3601001|play=rm1|y||||||2|3600000,0,0,0,3,60000,0|1
+			+ m m1 = complete|#361001000|#0|room|#1001010|@3601001|play=rm1|y||||||2|3600000,0,0,0,3,60000,0,0|1
 			+ meta swept = @361001|0
 			+ no:x(1440 min) #361001001|match_ended|room|m1|expired|@361001
 			+ op:room m1 = 2
@@ -180,14 +180,14 @@ var seatRules = []rule{
 		},
 		do: func(b *bundle) string { return said(b.stores[0].Sweep(b.ctx, time.Second, nil)) },
 		want: `
-			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0|1
+			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
 			- op:room m1 = 1
 			- pl x = #1001011|m1|@3601001|s|
 			- pub a = 2
 			- pub b = 3
 			- sh x = @61001
 			+ kp x = @361001
-			+ m m1 = complete|#61001000|#0|room|#1001010|@3601001|play=rm1|y||||||2|3600000,0,0,0,3,60000,0|1
+			+ m m1 = complete|#61001000|#0|room|#1001010|@3601001|play=rm1|y||||||2|3600000,0,0,0,3,60000,0,0|1
 			+ meta swept = @61001|0
 			+ no:x(1440 min) #61001001|match_ended|room|m1|expired|@61001
 			+ op:room m1 = 2
@@ -332,7 +332,7 @@ var seatRules = []rule{
 			b.renew()
 		},
 		do: func(b *bundle) string {
-			text := fmt.Sprintf("complete|%d|1|room|%d|%d|play=r|x;y||||||1|3600000,0,0,0,3,60000,0|1", testStart+9, testStart+5, testStart/1000+3600000)
+			text := fmt.Sprintf("complete|%d|1|room|%d|%d|play=r|x;y||||||1|3600000,0,0,0,3,60000,0,0|1", testStart+9, testStart+5, testStart/1000+3600000)
 			return said(b.stores[0].RestoreMatches(b.ctx, []MatchText{{"m7", text}}))
 		},
 		want: `
@@ -340,7 +340,7 @@ var seatRules = []rule{
 			+ aw y = @1202002
 			+ kp x = @302002
 			+ kp y = @302002
-			+ m m7 = complete|#9|1|room|#5|@3600000|play=r|x;y||||||1|3600000,0,0,0,3,60000,0|1
+			+ m m7 = complete|#9|1|room|#5|@3600000|play=r|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
 			+ mx m7 = @3600000
 			+ op:room m7 = 1
 			+ pl x = #5|m7|@3600000|t|

@@ -27,8 +27,9 @@ type Requeued struct {
 	Session
 	// Match is the one that fell through.
 	Match ident.Match
-	// Ranks has how each of its tickets stands.
+	// Ranks has how each of its tickets stands, at Now by Redis' clock (Unix milliseconds).
 	Ranks map[ident.World]Rank
+	Now   int64
 }
 
 // Change is a player's new record, for the session of that generation.
@@ -66,9 +67,9 @@ func parseTold(text string) (Told, error) {
 				c.Notice = f[4]
 			}
 			told.Changes = append(told.Changes, c)
-		case f[0] == "Q" && len(f) == 5:
+		case f[0] == "Q" && len(f) == 6:
 			told.Requeued = append(told.Requeued, Requeued{
-				Session: Session{ident.Player(f[1]), n.place(f[2])}, Match: ident.Match(f[3]), Ranks: n.ranks(f[4]),
+				Session: Session{ident.Player(f[1]), n.place(f[2])}, Match: ident.Match(f[3]), Now: n.parse(f[4]), Ranks: n.ranks(f[5]),
 			})
 		case f[0] == "R" && len(f) == 3:
 			told.Replaced = append(told.Replaced, Session{ident.Player(f[1]), n.place(f[2])})

@@ -9,6 +9,7 @@ type Mode string
 const (
 	Group Mode = "group" // the Size that waited longest
 	Duel  Mode = "duel"  // two that have not met lately
+	Fill  Mode = "fill"  // into open rooms, one by one
 )
 
 // State says whether a world takes players.
@@ -20,7 +21,8 @@ const (
 	Closed State = "closed"
 )
 
-// World is a world as this instance serves it. Of the rules, Pairs follows from Mode.
+// World is a world as this instance serves it. Of the rules, Pairs follows from Mode, and where that is Fill, Size is 1:
+// nobody waits for anybody.
 type World struct {
 	lua.WorldRules
 	Mode  Mode
@@ -32,3 +34,6 @@ type World struct {
 	// LeaveOnClose says that a player whose connection ends by intent leaves the queue at once.
 	LeaveOnClose bool
 }
+
+// MatchSize is how many players a match has, or a room takes.
+func (w World) MatchSize() int { return max(w.Size, w.Seats) }

@@ -31,6 +31,9 @@ type HeartbeatBody struct {
 type SeatsBody struct {
 	// Open is how many seats are to be open for backfill; 0 closes.
 	Open int64 `json:"open"`
+	// Taken, if set, has nothing changed unless so many seats were taken: a request that is sent again because its
+	// answer was lost cannot open a seat twice.
+	Taken *int64 `json:"taken,omitempty"`
 }
 
 func (b *JoinBody) read(f *fields) {
@@ -47,7 +50,10 @@ func (b *HeartbeatBody) read(f *fields) { b.PlayerID = f.optionalID("player_id")
 
 func (b *SeatsBody) read(f *fields) {
 	open := f.integer("open")
+	b.Taken = f.integer("taken")
 	switch {
+	case b.Taken != nil && *b.Taken < 0:
+		f.refuse("taken", "must not be negative")
 	case f.raw("open") == nil:
 		f.refuse("open", "is required")
 	case open != nil && *open < 0:

@@ -33,7 +33,7 @@ func complete() *protocol.Match {
 		Players: protocol.List[protocol.Player]{
 			{ID: "ann", Team: "red", Role: "tank", Party: "ann"}, {ID: "bob"},
 		},
-		Attributes: json.RawMessage(`{"region":"eu"}`), Endpoint: "198.51.100.7:7777",
+		Attributes: json.RawMessage(`{"region":"eu"}`), Endpoint: json.RawMessage(`"198.51.100.7:7777"`),
 	}
 }
 

@@ -72,8 +72,8 @@ type Match struct {
 	Players List[Player] `json:"players,omitzero"`
 	// Attributes is a JSON object, nil where the world's rules give none.
 	Attributes json.RawMessage `json:"attributes,omitempty"`
-	// Endpoint is the address of the game server, where an allocator gave one.
-	Endpoint string `json:"endpoint,omitempty"`
+	// Endpoint is the game server that an allocator gave, any JSON; nil where there is none.
+	Endpoint json.RawMessage `json:"endpoint,omitempty"`
 }
 
 // Player is a participant of a match.

@@ -124,7 +124,7 @@ func (s *Server) postJoin(ctx context.Context, c *gin.Context) (int, any, error)
 func (s *Server) httpError(ctx context.Context, err error) error {
 	wire := s.wireError(err)
 	var inMatch *lua.InMatchError
-	if errors.As(err, &inMatch) {
+	if errors.As(err, &inMatch) && !inMatch.Held {
 		if m, err := s.store.ReadMatch(ctx, inMatch.Match); err == nil {
 			wire.Match = hub.MatchView(m, false)
 		}
@@ -202,7 +202,7 @@ func (s *Server) getWorlds(ctx context.Context, _ *gin.Context) (int, any, error
 	summaries, names := []worldSummary{}, []ident.World{}
 	for _, w := range s.matching.Worlds() {
 		if w.State == matching.Open {
-			summaries = append(summaries, worldSummary{Name: w.Name, Mode: w.Mode, Size: w.Size, Rooms: w.Rooms, PartyMax: w.PartyMax})
+			summaries = append(summaries, worldSummary{Name: w.Name, Mode: w.Mode, Size: w.MatchSize(), Rooms: w.Rooms, PartyMax: w.PartyMax})
 			names = append(names, w.Name)
 		}
 	}
@@ -241,7 +241,7 @@ func (s *Server) getQueueStatus(ctx context.Context, c *gin.Context) (int, any, 
 		return 0, nil, err
 	}
 	status := queueStatus{
-		World: world.Name, Mode: world.Mode, Size: world.Size, Waiting: q.Size, OpenMatches: q.Open,
+		World: world.Name, Mode: world.Mode, Size: world.MatchSize(), Waiting: q.Size, OpenMatches: q.Open,
 		MatchesTotal: q.Matches, EstimatedWaitMS: hub.Estimate(q.MeanWait, q.Now, 0),
 	}
 	if q.OldestAt > 0 {

@@ -59,11 +59,21 @@ func (s *Server) postSeats(ctx context.Context, c *gin.Context) (int, any, error
 	if err != nil {
 		return 0, nil, err
 	}
-	if _, err := s.store.ReadMatch(ctx, id); err != nil {
+	var taken *int
+	if body.Taken != nil {
+		seen := int(*body.Taken)
+		taken = &seen
+	}
+	seats, err := s.store.OpenSeats(ctx, id, int(min(body.Open, seatsMax)), taken)
+	if err != nil {
 		return 0, nil, err
 	}
-	return 0, nil, protocol.Errorf(protocol.CodeBadMessage, "open: this match's world has no backfill")
+	s.matching.Poke(seats.World)
+	return http.StatusOK, gin.H{"open": seats.Open, "taken": seats.Taken}, nil
 }
+
+// seatsMax is the most players of a match.
+const seatsMax = 100
 
 func (s *Server) deleteMatch(ctx context.Context, c *gin.Context) (int, any, error) {
 	id, err := matchID(c)

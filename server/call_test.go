@@ -19,7 +19,7 @@ type called struct {
 // problemFields are those of RFC 9457, and those of an error message but for its type and id.
 var problemFields = fields{
 	"type": text, "title": text, "status": from(400), "detail": text, "code": id,
-	"retry_after_ms?": from(1), "ticket_id?": id, "match?": matchFields.check,
+	"retry_after_ms?": from(1), "ticket_id?": id, "match?": match,
 }
 
 // call sends an HTTP request as a player; "" is nobody. A problem is held against the protocol's rules.

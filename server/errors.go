@@ -39,6 +39,7 @@ func (s *Server) wireError(err error) *protocol.Error {
 		wire    *protocol.Error
 		queued  *lua.AlreadyQueuedError
 		inMatch *lua.InMatchError
+		cooled  *lua.CooledDownError
 	)
 	switch {
 	case errors.As(err, &wire):
@@ -47,8 +48,13 @@ func (s *Server) wireError(err error) *protocol.Error {
 		e := protocol.NewError(protocol.CodeAlreadyQueued)
 		e.TicketID = string(queued.Ticket)
 		return e
+	case errors.As(err, &inMatch) && inMatch.Held:
+		return protocol.NewError(protocol.CodeInProposal)
 	case errors.As(err, &inMatch):
 		return protocol.NewError(protocol.CodeInMatch)
+	case errors.As(err, &cooled):
+		return protocol.Errorf(protocol.CodeRateLimited, "declined a match of this world, or let it pass").
+			RetryAfter(max(1, cooled.For.Milliseconds()))
 	case errors.Is(err, lua.ErrKeyReused):
 		return protocol.Errorf(protocol.CodeBadMessage, "ticket: this key was used for a join with other content")
 	}

@@ -18,25 +18,45 @@ var (
 		"enqueued_at": moment, "waited_ms": from(0), "estimated_wait_ms": orNull(from(0)), "waiting_for": waitingFor.check,
 	}
 
-	matchFields = fields{
+	completeFields = fields{
 		"id": uuidText, "world": id, "state": exactly(protocol.StateComplete), "created_at": moment, "expires_at": moment,
-		"acked": boolean, "rooms": named(uuidText), "players": list(fields{"id": id}.check),
+		"acked": boolean, "rooms": named(uuidText), "players": list(fields{"id": id}.check), "endpoint?": anything,
+	}
+	proposedFields = fields{
+		"id": uuidText, "world": id, "state": exactly(protocol.StateProposed, protocol.StateAllocating), "created_at": moment,
+		"expires_at": moment, "acked": boolean, "accept_by": moment, "accepted": from(0), "size": from(2),
 	}
 
 	dequeuedFields = fields{
 		"type": exactly("dequeued"), "notice_id": id, "world": id, "ticket_id": id,
-		"reason": exactly("expired", "presence_lost", "world_closed", "lost"),
+		"reason": exactly("expired", "presence_lost", "world_closed", "declined", "lost"),
 	}
-	cancelledFields = fields{"type": exactly("match_cancelled"), "notice_id": id, "match_id": id, "reason": exactly("lost")}
+	cancelledFields = fields{"type": exactly("match_cancelled"), "notice_id": id, "match_id": id, "reason": exactly("declined", "timeout", "allocation_failed", "left", "lost")}
 	endedFields     = fields{"type": exactly("match_ended"), "notice_id": id, "match_id": id, "reason": exactly("expired", "ended")}
 
-	stateFields = fields{"queued": list(queuedFields.check), "match": orNull(matchFields.check), "notices": list(notice)}
+	stateFields = fields{"queued": list(queuedFields.check), "match": orNull(match), "notices": list(notice)}
 
 	joinedFields = fields{
 		"world": id, "ticket_id": id, "position": from(0), "queue_size": from(0), "enqueued_at": moment,
 		"estimated_wait_ms": orNull(from(0)), "party": list(id),
 	}
 )
+
+func anything(any) string { return "" }
+
+// match is one that stands, or is proposed. Nobody is asked about one that only waits for its server.
+func match(v any) string {
+	if proposedFields.check(v) == "" || without(proposedFields, "accept_by").check(v) == "" {
+		return ""
+	}
+	return completeFields.check(v)
+}
+
+func without(f fields, name string) fields {
+	rest := maps.Clone(f)
+	delete(rest, name)
+	return rest
+}
 
 func notice(v any) string {
 	for _, f := range []fields{dequeuedFields, cancelledFields, endedFields} {
@@ -61,13 +81,18 @@ var messageFields = map[string]fields{
 	"dequeued":        dequeuedFields,
 	"match_cancelled": cancelledFields,
 	"match_ended":     endedFields,
-	"match_complete":  {"match": matchFields.check},
+	"match_proposed":  {"match": proposedFields.check},
+	"match_complete":  {"match": completeFields.check},
+	"match_update":    {"match": completeFields.check},
+	"requeued":        with(queuedFields, fields{"match_id": uuidText}),
+	"accepted":        {"id?": text, "match_id": id},
+	"declined":        {"id?": text, "match_id": id},
 	"going_away":      {"reconnect_in_ms": from(0)},
 	"acked":           {"id?": text, "match_id": id},
 	"left_match":      {"id?": text, "match_id": id},
 	"pong":            {"id?": text, "t?": from(-protocol.MaxInteger)},
 	"error": {
-		"id?": text, "code": id, "message": text, "retry_after_ms?": from(1), "ticket_id?": id, "match?": matchFields.check,
+		"id?": text, "code": id, "message": text, "retry_after_ms?": from(1), "ticket_id?": id, "match?": match,
 	},
 }
 

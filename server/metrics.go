@@ -7,6 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/musterhq/muster/lua"
 )
 
 // metrics are what the operations listener tells. Labels have few values: worlds that are declared, types,
@@ -24,6 +26,9 @@ type metrics struct {
 	ticketWait      *prometheus.HistogramVec
 	ticketsEnded    *prometheus.CounterVec
 	matchesExpired  prometheus.Counter
+	seatsReleased   prometheus.Counter
+	allocations     *prometheus.CounterVec
+	allocationTime  *prometheus.HistogramVec
 	playersParked   prometheus.Counter
 	slowClients     prometheus.Counter
 	sessionsReread  prometheus.Counter
@@ -63,6 +68,10 @@ func newMetrics(version string) *metrics {
 		[]float64{.005, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 1800}, "world")
 	m.ticketsEnded = counters("muster_tickets_ended_total", "Tickets ended by the sweep, by reason.", "reason")
 	m.matchesExpired = counter("muster_matches_expired_total", "Matches whose time was over.")
+	m.seatsReleased = counter("muster_seats_released_total", "Seats given back since their players were gone or did not take them up.")
+	m.allocations = counters("muster_allocations_total", "Attempts to get a server for a match, by outcome.", "world", "outcome")
+	m.allocationTime = histograms("muster_allocation_duration_seconds", "How long allocators took to answer.",
+		[]float64{.005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}, "world")
 	m.playersParked = counter("muster_players_parked_total", "Players found not to be live, and taken out of the way.")
 	m.slowClients = counter("muster_slow_clients_total", "Clients dropped since they did not read.")
 	m.sessionsReread = counter("muster_sessions_reread_total", "Sessions whose state was read since a message may have been lost.")
@@ -116,11 +125,20 @@ func (m *metrics) formed(world string, matches, players, parked int, waitSum tim
 	}
 }
 
-func (m *metrics) swept(parked, gone, matchesExpired, ticketsExpired int) {
-	m.playersParked.Add(float64(parked))
-	m.ticketsEnded.WithLabelValues("presence_lost").Add(float64(gone))
-	m.ticketsEnded.WithLabelValues("expired").Add(float64(ticketsExpired))
-	m.matchesExpired.Add(float64(matchesExpired))
+func (m *metrics) swept(s lua.Swept) {
+	m.playersParked.Add(float64(s.Parked))
+	m.ticketsEnded.WithLabelValues("presence_lost").Add(float64(s.Gone))
+	m.ticketsEnded.WithLabelValues("expired").Add(float64(s.TicketsExpired))
+	m.matchesExpired.Add(float64(s.MatchesExpired))
+	m.seatsReleased.Add(float64(s.SeatsReleased))
+}
+
+// allocated counts an attempt to get a server for a match.
+func (m *metrics) allocated(world, outcome string, took time.Duration) {
+	m.allocations.WithLabelValues(world, outcome).Inc()
+	if took > 0 {
+		m.allocationTime.WithLabelValues(world).Observe(took.Seconds())
+	}
 }
 
 // scriptCalled counts one script call.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/musterhq/muster/lua"
 	"github.com/musterhq/muster/protocol"
 )
 
@@ -45,7 +46,8 @@ func TestMetricsPage(t *testing.T) {
 	m.joined("world1")
 	m.formed("world1", 2, 6, 1, 3*time.Second)
 	m.formed("world1", 0, 0, 4, 0)
-	m.swept(10, 2, 3, 4)
+	m.swept(lua.Swept{Parked: 10, Gone: 2, MatchesExpired: 3, TicketsExpired: 4, SeatsReleased: 5})
+	m.allocated("ranked", "allocated", 20*time.Millisecond)
 	m.scriptCalled("arrive", 3*time.Millisecond, nil)
 	m.scriptCalled("arrive", 3*time.Second, errors.New("timeout"))
 	m.received(protocol.TypeJoin)

@@ -35,9 +35,10 @@ func (c *socket) do(ctx context.Context, request protocol.Request) protocol.Mess
 		reply, err = c.leaveMatch(ctx, r)
 	case *protocol.Ping:
 		reply = &protocol.Pong{T: r.T}
-	case *protocol.Accept, *protocol.Decline:
-		// No world has a ready check yet, so that no match is ever only proposed.
-		err = protocol.NewError(protocol.CodeNoSuchMatch)
+	case *protocol.Accept:
+		reply, err = c.accept(ctx, r)
+	case *protocol.Decline:
+		reply, err = c.decline(ctx, r)
 	default:
 		err = protocol.NewError(protocol.CodeUnknownType)
 	}
@@ -54,7 +55,7 @@ func (c *socket) do(ctx context.Context, request protocol.Request) protocol.Mess
 func (c *socket) refusal(ctx context.Context, err error) protocol.Message {
 	wire := c.server.wireError(err)
 	var inMatch *lua.InMatchError
-	if errors.As(err, &inMatch) {
+	if errors.As(err, &inMatch) && !inMatch.Held {
 		if m, ok := c.session.Match(); ok && m.ID == string(inMatch.Match) {
 			wire.Match = m
 		} else {
@@ -200,6 +201,24 @@ func (c *socket) status(ctx context.Context) (protocol.Message, error) {
 		return nil, err
 	}
 	return &protocol.StatusReply{PlayerState: hub.State(st, c.server.worlds.Facts)}, nil
+}
+
+func (c *socket) accept(ctx context.Context, r *protocol.Accept) (protocol.Message, error) {
+	state, err := c.server.store.AcceptMatch(ctx, c.session.ID(), ident.Match(r.MatchID))
+	if err != nil {
+		return nil, err
+	}
+	if state == lua.Allocating {
+		c.server.allocations.Poke()
+	}
+	return &protocol.Accepted{MatchID: r.MatchID}, nil
+}
+
+func (c *socket) decline(ctx context.Context, r *protocol.Decline) (protocol.Message, error) {
+	if err := c.server.store.DeclineMatch(ctx, c.session.ID(), ident.Match(r.MatchID)); err != nil {
+		return nil, err
+	}
+	return &protocol.Declined{MatchID: r.MatchID}, nil
 }
 
 func (c *socket) ack(ctx context.Context, r *protocol.Ack) (protocol.Message, error) {

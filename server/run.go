@@ -28,13 +28,14 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	work, stopWork := context.WithCancel(s.base)
 	defer stopWork()
 	defer s.stop()
-	if err := errors.Join(s.presence.Start(work), s.matching.Start(work)); err != nil {
+	if err := errors.Join(s.presence.Start(work), s.matching.Start(work), s.allocations.Start(work)); err != nil {
 		return err
 	}
 	var running sync.WaitGroup
 	running.Go(func() { s.store.Subscribe(work, s.hub.Deliver, s.presence.Gap) })
 	running.Go(func() { s.updateLoop(work) })
 	running.Go(func() { s.inspect(work) })
+	running.Go(func() { s.prompts.run(work) })
 	failed := make(chan error, 2)
 	serve := func(server *http.Server, l net.Listener) {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -79,6 +80,8 @@ func (s *Server) drain(ctx context.Context) {
 	s.log.Info().Int("sessions", s.hub.Count()).Dur("drain", s.config.Drain).Msg("draining")
 	ctx, cancel := context.WithTimeout(ctx, s.config.Drain+drainTail)
 	defer cancel()
+	var ending sync.WaitGroup
+	ending.Go(s.allocations.Stop) // another instance asks for what waits
 	s.hub.GoingAway(ctx, s.config.Drain)
 	s.closeSockets() // and with them who has not said hello
 	gone := make(chan struct{})
@@ -90,6 +93,7 @@ func (s *Server) drain(ctx context.Context) {
 	case <-gone:
 	case <-ctx.Done():
 	}
+	ending.Wait()
 	s.presence.Stop(ctx)
 	s.matching.Stop()
 	s.stop()

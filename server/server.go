@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
+	"github.com/musterhq/muster/allocation"
 	"github.com/musterhq/muster/configs"
 	"github.com/musterhq/muster/hub"
 	"github.com/musterhq/muster/internal/ident"
@@ -46,6 +47,9 @@ type Server struct {
 	presence *presence.Keeper
 	matching *matching.Matching
 	worlds   *realmWorlds
+	prompts  *prompts
+	// allocations asks for the servers of matches that wait for one.
+	allocations *allocation.Worker
 
 	admission *admission
 	proxies   proxies
@@ -93,15 +97,18 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	s.worlds = newRealmWorlds(s.store, s.matching, c.Worlds, s.log)
 	s.hub = hub.New(hub.Options{
 		Store: s.store, Facts: s.worlds.Facts, Log: s.log, Dropped: s.metrics.slowClient, LookedAgain: s.metrics.reread,
-		Doubted: func() { s.presence.HealSoon() },
+		Doubted: func() { s.presence.HealSoon() }, Shown: func(shown lua.Shown) { s.prompts.add(shown) },
 	})
 	s.presence = presence.New(presence.Options{
 		Store: s.store, Sessions: s.hub, Worlds: s.worlds, Log: s.log,
 		Heartbeat: c.Presence.Heartbeat, TTL: c.Presence.TTL, Grace: c.Presence.ReconnectGrace,
 	})
+	s.prompts = newPrompts(s.store.ShowMatches)
+	s.allocations = s.newAllocations()
 	s.metrics.registry.MustRegister(newQueueCollector(s))
 	s.metrics.observe(s.hub.Count, s.presence.Ready, s.presence.Epochs)
 	s.store.OnTold(s.hub.Deliver)
+	s.store.OnBack(s.matching.Poke)
 	s.store.OnLostHistory(s.presence.Recover)
 	s.public = newHTTPServer(s.handler(), s.log)
 	if c.OpsListen != "" {
@@ -209,10 +216,13 @@ func (s *Server) countJoined(w ident.World) { s.metrics.joined(string(w)) }
 
 func (s *Server) countFormed(w ident.World, f lua.Formed) {
 	s.metrics.formed(string(w), f.Matches, f.Players, f.Parked, f.WaitSum)
+	if _, asks := s.worlds.Allocator(w); asks && f.Matches > 0 {
+		s.allocations.Poke()
+	}
 }
 
 func (s *Server) countSwept(swept lua.Swept) {
-	s.metrics.swept(swept.Parked, swept.Gone, swept.MatchesExpired, swept.TicketsExpired)
+	s.metrics.swept(swept)
 }
 
 // newInstanceID names this process; no other has the name, nor will have it after a restart.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/musterhq/muster/allocation"
 	"github.com/musterhq/muster/configs"
 	"github.com/musterhq/muster/hub"
 	"github.com/musterhq/muster/internal/ident"
@@ -26,6 +27,7 @@ type realmWorlds struct {
 	// guarded by mu
 	declared []lua.DeclaredWorld
 	adopted  ident.Place
+	askers   map[ident.World]allocation.Settings
 	means    map[ident.World]lua.MeanWait
 }
 
@@ -84,6 +86,7 @@ func (r *realmWorlds) Reload(ctx context.Context) error {
 	var (
 		served []matching.World
 		kept   []lua.DeclaredWorld
+		askers = map[ident.World]allocation.Settings{}
 	)
 	for _, w := range worlds {
 		if w.State == "closing" {
@@ -97,8 +100,12 @@ func (r *realmWorlds) Reload(ctx context.Context) error {
 			r.log.Error().Err(err).Str("world", string(w.Name)).Msg("world of the realm not understood; it is not served here")
 			continue
 		}
+		if settings.Allocator != nil {
+			askers[w.Name] = allocationSettings(settings.Allocator)
+		}
 		served = append(served, matchingWorld(settings, w.Revision))
 	}
+	r.askers = askers
 	order := positionsOf(r.declared)
 	slices.SortStableFunc(served, func(a, b matching.World) int { return order(a.Name) - order(b.Name) })
 	slices.SortStableFunc(kept, func(a, b lua.DeclaredWorld) int { return order(a.Name) - order(b.Name) })
@@ -125,12 +132,18 @@ func positionsOf(declared []lua.DeclaredWorld) func(ident.World) int {
 }
 
 func matchingWorld(w configs.World, revision ident.Place) matching.World {
+	rules := lua.WorldRules{
+		Name: w.Name, Revision: revision, Size: w.Size, Scan: w.Scan, RematchCooldown: w.RematchCooldown,
+		MatchHold: w.MatchHold, TicketTTL: w.TicketTTL, Tick: w.Tick, QueueLimit: w.QueueLimit,
+		ReadyCheck: w.ReadyCheck, DeclineCooldown: w.DeclineCooldown, Allocate: w.Allocator != nil,
+		MatchesPerSecond: w.MaxMatchesPerSecond,
+	}
+	if w.Mode == configs.ModeFill {
+		rules.Size, rules.Seats, rules.SeatHold = 1, w.Size, w.SeatHold
+	}
 	return matching.World{
-		WorldRules: lua.WorldRules{
-			Name: w.Name, Revision: revision, Size: w.Size, Scan: w.Scan, RematchCooldown: w.RematchCooldown,
-			MatchHold: w.MatchHold, TicketTTL: w.TicketTTL, Tick: w.Tick, QueueLimit: w.QueueLimit,
-		},
-		Mode: matching.Mode(w.Mode), State: matching.State(w.State), Rooms: w.Rooms, PartyMax: w.PartyMax,
+		WorldRules: rules,
+		Mode:       matching.Mode(w.Mode), State: matching.State(w.State), Rooms: w.Rooms, PartyMax: w.PartyMax,
 		LeaveOnClose: w.LeaveOnClose,
 	}
 }

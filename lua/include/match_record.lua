@@ -43,10 +43,11 @@ end
 
 -- parse_terms reads what a world's settings say of its matches. A match carries them from its formation to its end.
 local function parse_terms(text)
-  local hold_ms, accept_ms, cooldown_ms, allocate, seats, seat_hold_ms, per_second =
-    string.match(text, '^(%d+),(%d+),(%d+),(%d),(%d+),(%d+),(%d+)$')
+  local hold_ms, accept_ms, cooldown_ms, allocate, seats, seat_hold_ms, at_most, within_ms =
+    string.match(text, '^(%d+),(%d+),(%d+),(%d),(%d+),(%d+),(%d+),(%d+)$')
   return {text = text, hold_ms = tonumber(hold_ms or 0), accept_ms = tonumber(accept_ms or 0), cooldown_ms = tonumber(cooldown_ms or 0),
-    allocate = allocate == '1', seats = tonumber(seats or 0), seat_hold_ms = tonumber(seat_hold_ms or 0), per_second = tonumber(per_second or 0)}
+    allocate = allocate == '1', seats = tonumber(seats or 0), seat_hold_ms = tonumber(seat_hold_ms or 0), 
+    at_most = tonumber(at_most or 0), within_ms = tonumber(within_ms or 0)}
 end
 
 -- count_open keeps how many matches of a world are open. A world that is gone has no counts; but where no

@@ -75,7 +75,7 @@ local function tell_requeued()
   for _, back in ipairs(requeued) do
     local ranks = ranks_of(back.player, load(back.player))
     if ranks ~= '' and back.presence.state == 'L' then
-      tell(back.presence.instance, 'Q ' .. back.player .. ' ' .. back.presence.generation .. ' ' .. back.match .. ' ' .. ranks)
+      tell(back.presence.instance, 'Q ' .. back.player .. ' ' .. back.presence.generation .. ' ' .. back.match .. ' ' .. int(now_ms) .. ' ' .. ranks)
     end
   end
 end

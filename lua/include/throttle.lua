@@ -1,32 +1,31 @@
--- throttle: a world forms at most so many matches in any second, over all instances. Counted by tenths of a second,
--- of which any second touches eleven. Needs prelude.
+-- throttle: a world forms at most so many matches within a time, over all instances. They are counted by tenths of that
+-- time, of which eleven can touch any span of it. Needs prelude.
 local TENTHS = 11
-local throttle = {slots = {}, used = 0}
+local tenths, used, tenth_ms = {}, 0, 1
 
 -- may_form is how many matches may be formed now, and when the next may where that is none.
-local function may_form(world, per_second)
-  if per_second == 0 then return 1000, 0 end
-  local now_slot = math.floor(now_ms / 100)
-  local oldest
-  for slot, count in string.gmatch(redis.call('GET', prefix .. 'mr:' .. world) or '', '(%d+):(%d+)') do
-    slot = tonumber(slot)
-    if slot > now_slot - TENTHS and slot <= now_slot then
-      throttle.slots[slot] = tonumber(count)
-      throttle.used = throttle.used + count
-      if not oldest or slot < oldest then oldest = slot end
+local function may_form(world, terms)
+  if terms.at_most == 0 then return 1000, 0 end
+  tenth_ms = math.ceil(terms.within_ms / 10)
+  local current, oldest = math.floor(now_ms / tenth_ms), nil
+  for tenth, count in string.gmatch(redis.call('GET', prefix .. 'mr:' .. world) or '', '(%d+):(%d+)') do
+    tenth = tonumber(tenth)
+    if tenth > current - TENTHS and tenth <= current then
+      tenths[tenth], used = tonumber(count), used + count
+      oldest = math.min(oldest or tenth, tenth)
     end
   end
-  local left = math.max(0, per_second - throttle.used)
-  return left, left == 0 and (oldest + TENTHS) * 100 or 0
+  local left = math.max(0, terms.at_most - used)
+  return left, left == 0 and (oldest + TENTHS) * tenth_ms or 0
 end
 
-local function count_throttled(world, per_second, formed_now)
-  if per_second == 0 or formed_now == 0 then return end
-  local now_slot, parts = math.floor(now_ms / 100), {}
-  throttle.slots[now_slot] = (throttle.slots[now_slot] or 0) + formed_now
-  for slot, count in pairs(throttle.slots) do
-    parts[#parts + 1] = int(slot) .. ':' .. int(count)
+local function count_throttled(world, terms)
+  if terms.at_most == 0 or #formed == 0 then return end
+  local current, parts = math.floor(now_ms / tenth_ms), {}
+  tenths[current] = (tenths[current] or 0) + #formed
+  for tenth, count in pairs(tenths) do
+    parts[#parts + 1] = int(tenth) .. ':' .. int(count)
   end
   table.sort(parts)
-  redis.call('SET', prefix .. 'mr:' .. world, table.concat(parts, ';'), 'PX', 2000)
+  redis.call('SET', prefix .. 'mr:' .. world, table.concat(parts, ';'), 'PX', int(2 * terms.within_ms))
 end
