@@ -33,6 +33,7 @@ type Session struct {
 	requests   requestQueue
 	outbox     outbox
 	held       []func()
+	releasing  bool // events are let out by one who writes afterwards
 	closed     bool // nothing more is taken in to be sent
 }
 
