@@ -23,7 +23,7 @@ type echoServer struct {
 func startEcho(tb testing.TB) *echoServer {
 	tb.Helper()
 	e := &echoServer{addr: freeAddr(tb)}
-	e.process = spawn(tb, []string{"MUSTER_ECHO=" + e.addr, "GOGC=50"}, echoer,
+	e.process = spawn(tb, []string{"MUSTER_ECHO=" + e.addr}, echoer,
 		"-test.run", "^TestServeEcho$", "-test.timeout", "0")
 	e.await("listening", func() bool { return listens(e.addr) })
 	return e
