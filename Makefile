@@ -44,7 +44,11 @@ fmt: ## format all Go files and tidy go.mod
 	$(GO) mod tidy
 
 .PHONY: bench
-bench: ## run the benchmarks (BENCH=pattern, COUNT=10 for benchstat)
+bench: ## measure the built server beside plain references and print one table (ARGS="-runs 1 -rows burst")
+	$(GO) test -count 1 -timeout 0 -v -run '^TestTable$$' ./bench -table $(ARGS)
+
+.PHONY: bench-go
+bench-go: ## run the Go benchmarks (BENCH=pattern, COUNT=10 for benchstat)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .PHONY: gate

@@ -34,6 +34,7 @@ var arrows = map[string][]string{
 	"client":   {"protocol"},
 	"load":     {"client", "protocol"},
 	"sim":      {"matching", "configs"},
+	"bench":    {"load", "client", "protocol"},
 	"web":      {},
 
 	"allocation": {"lua"},

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/musterhq/muster/configs"
+	"github.com/musterhq/muster/internal/garbage"
 	"github.com/musterhq/muster/server"
 )
 
@@ -89,14 +89,10 @@ func serveCommand() *cobra.Command {
 	return cmd
 }
 
-// gcPercent makes the collector run twice as often as Go's default: most of the memory is idle sessions, and
-// what is only garbage between two runs would otherwise double it. GOGC in the environment overrides it.
-const gcPercent = 50
-
 // serve runs an instance until it is told to stop. SIGHUP has the settings read again.
 func serve(ctx context.Context, config configs.Config, load func() (configs.Config, error)) error {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		go garbage.Pace(ctx)
 	}
 	log := newLogger(config.Log)
 	instance, err := server.New(ctx, server.Options{Config: config, Reload: load, SetLogLevel: setLogLevel, Version: version, Log: log})

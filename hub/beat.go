@@ -1,8 +1,8 @@
 package hub
 
 import (
-	"context"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -18,13 +18,14 @@ func (h *Hub) age() int64 { return int64(time.Since(h.began)) }
 // Beat is one part of a heartbeat: it closes the sessions that were silent for longer than ttl, pings those
 // whose turn it is, and returns those of them that were heard since their last turn. A session has its
 // turn in one slot out of slots.
-func (h *Hub) Beat(ctx context.Context, slot, slots int, ttl time.Duration) []lua.Session {
+func (h *Hub) Beat(slot, slots int, ttl time.Duration) []lua.Session {
 	now := h.age()
 	if h.beatAt != 0 && time.Duration(now-h.beatAt) > ttl/2 {
 		h.awakeSince = now
 	}
 	h.beatAt = now
 	var heard []lua.Session
+	pinged := 0
 	for _, s := range h.all() {
 		if time.Duration(now-max(s.heardAt.Load(), h.awakeSince)) > ttl {
 			s.Close(protocol.CloseNoHeartbeat)
@@ -35,11 +36,18 @@ func (h *Hub) Beat(ctx context.Context, slot, slots int, ttl time.Duration) []lu
 			heard = append(heard, id)
 		}
 		if turn {
-			go s.ping(ctx, ttl)
+			s.ping()
+			if pinged++; pinged%pingBatch == 0 {
+				runtime.Gosched()
+			}
 		}
 	}
 	return heard
 }
+
+// pingBatch is after how many pings those who write them are let go first, so that a few goroutines write them
+// all: so many at once would each want a stack.
+const pingBatch = 16
 
 // turn tells whether it is the session's turn in a slot, and whether its presence is to be refreshed: the client
 // was heard since this was last so.
@@ -58,12 +66,13 @@ func (s *Session) turn(slot, slots int) (id lua.Session, fresh, turn bool) {
 	return lua.Session{Player: s.player, Generation: s.generation}, fresh, turn
 }
 
-// ping sends a ping. A client that does not answer is found by its silence, not by this.
-func (s *Session) ping(ctx context.Context, patience time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if s.transport.Ping(ctx) == nil {
-		s.Heard()
+// ping has a ping sent. A client that does not answer is found by its silence, not by this.
+func (s *Session) ping() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.outbox.ping = true
+		s.startWriting()
 	}
 }
 

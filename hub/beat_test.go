@@ -23,7 +23,7 @@ func (b *bundle) beats(count int, between func()) [][]lua.Session {
 	var heard [][]lua.Session
 	for i := range count {
 		pass(heartbeat / slots)
-		heard = append(heard, b.hub.Beat(b.Context(), i%slots, slots, presenceTTL))
+		heard = append(heard, b.hub.Beat(i%slots, slots, presenceTTL))
 		synctest.Wait()
 		between()
 	}
@@ -171,7 +171,7 @@ func TestManyAtOnce(t *testing.T) {
 	run(func(i ident.Place) { h.BeginEpoch(i / 100) })
 	run(func(ident.Place) { _ = h.LookAgain(t.Context(), 5) })
 	run(func(ident.Place) { _ = h.Heal(t.Context()) })
-	run(func(i ident.Place) { h.Beat(t.Context(), int(i)%slots, slots, time.Hour) })
+	run(func(i ident.Place) { h.Beat(int(i)%slots, slots, time.Hour) })
 	run(func(ident.Place) { h.Assertions(); h.Sessions(); h.Waiting() })
 	run(func(i ident.Place) { h.UpdateQueue("a", "duel", QueueView{Position: int(i)}, WorldFacts{}, 1) })
 	wg.Wait()

@@ -47,6 +47,7 @@ func (b *bundle) arrive(player ident.Player, generation ident.Place, st lua.Play
 	b.Helper()
 	t := newTransport()
 	s := b.hub.Connect(t)
+	t.pong = s.Heard
 	b.hub.Enter(s, player)
 	b.arrived(s, generation, st)
 	return s, t

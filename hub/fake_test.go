@@ -27,6 +27,7 @@ type fakeTransport struct {
 	events  []string
 	failure error
 	silent  bool // no pong
+	pong    func()
 
 	stuck   chan struct{} // a write waits until it is closed; nil: it does not
 	aborted chan struct{}
@@ -35,7 +36,7 @@ type fakeTransport struct {
 
 func newTransport() *fakeTransport { return &fakeTransport{aborted: make(chan struct{})} }
 
-func (t *fakeTransport) Write(frame []byte) error {
+func (t *fakeTransport) Write(frames ...[]byte) error {
 	if t.stuck != nil {
 		select {
 		case <-t.stuck:
@@ -48,18 +49,18 @@ func (t *fakeTransport) Write(frame []byte) error {
 	if t.failure != nil {
 		return t.failure
 	}
-	t.frames = append(t.frames, frame)
-	t.events = append(t.events, eventOf(frame))
+	for _, frame := range frames {
+		t.frames = append(t.frames, frame)
+		t.events = append(t.events, eventOf(frame))
+	}
 	return nil
 }
 
-func (t *fakeTransport) Ping(ctx context.Context) error {
+func (t *fakeTransport) Ping() error {
 	t.mu.Lock()
-	silent := t.silent
-	t.mu.Unlock()
-	if silent {
-		<-ctx.Done()
-		return ctx.Err()
+	defer t.mu.Unlock()
+	if !t.silent && t.pong != nil {
+		t.pong()
 	}
 	return nil
 }

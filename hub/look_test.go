@@ -232,7 +232,7 @@ func TestAnArrivalOfALostHistoryIsReadAgainAndRefreshed(t *testing.T) {
 		b.sees(client, "state")
 		id := lua.Session{Player: "p", Generation: 11} // whose turn is in slot 3
 		for slot, want := range [][]lua.Session{{id}, nil, nil, nil} {
-			if heard := b.hub.Beat(b.Context(), slot, slots, presenceTTL); !slices.Equal(heard, want) {
+			if heard := b.hub.Beat(slot, slots, presenceTTL); !slices.Equal(heard, want) {
 				t.Errorf("slot %d: heard %v, want %v", slot, heard, want)
 			}
 		}

@@ -3,85 +3,129 @@ package hub
 import (
 	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/protocol"
 )
 
 // The outbox is bounded: a client that lets so much pile up does not read.
 const (
 	outboxMaxFrames = 4096
 	outboxMaxBytes  = 1 << 20
+	// writeBytes is about how much one write takes out: a burst of replies is a few system calls, and a client
+	// that reads slowly is not held to one that is too long.
+	writeBytes = 64 << 10
 )
 
 // outbox holds frames until the client has taken them. There is a goroutine that writes only while it is
 // not empty.
 type outbox struct {
-	frames  []frame
-	bytes   int
+	frames [][]byte // that wait
+	bytes  int      // of frames
+	// flying and flyingBytes are what is being written; it counts as held.
+	flying, flyingBytes int
+	ping                bool // a ping is to be sent, behind what waits
+	// prompts are the matches that the player is asked about by frames that wait.
+	prompts []ident.Match
 	writing bool
 	end     func() // called after the last frame
 }
 
-// frame is what is written at a time.
-type frame struct {
-	data []byte
-	// prompt is the match that the player is asked about by it, if any.
-	prompt ident.Match
-}
-
 // add takes a frame in; false means that there is no room.
-func (o *outbox) add(f frame) bool {
-	if len(o.frames) >= outboxMaxFrames || o.bytes+len(f.data) > outboxMaxBytes {
+func (o *outbox) add(frame []byte) bool {
+	if len(o.frames)+o.flying >= outboxMaxFrames || o.bytes+o.flyingBytes+len(frame) > outboxMaxBytes {
 		return false
 	}
-	o.frames = append(o.frames, f)
-	o.bytes += len(f.data)
+	o.frames = append(o.frames, frame)
+	o.bytes += len(frame)
 	return true
 }
 
-// begin tells whether a goroutine has to be started that writes.
+// begin tells whether somebody has to begin to write, who then does until next gives nothing.
 func (o *outbox) begin() bool {
-	if o.writing {
+	if o.writing || len(o.frames) == 0 && !o.ping && o.end == nil {
 		return false
 	}
 	o.writing = true
 	return true
 }
 
-// next takes out what is to be written. Without a frame it is the end, or there is nothing more to do.
-func (o *outbox) next() (f frame, end func()) {
-	if len(o.frames) == 0 {
-		end = o.end
+// outgoing is what is to be written at a time: frames, then a ping, or the end. The zero outgoing is nothing.
+type outgoing struct {
+	frames  [][]byte
+	prompts []ident.Match
+	ping    bool
+	end     func()
+}
+
+// next takes out what is to be written. When there is nothing more, or after the end, the outbox is empty.
+func (o *outbox) next() outgoing {
+	if len(o.frames) == 0 && !o.ping {
+		end := o.end
 		*o = outbox{}
-		return frame{}, end
+		return outgoing{end: end}
 	}
-	f = o.frames[0]
-	o.frames[0] = frame{}
-	o.frames = o.frames[1:]
-	o.bytes -= len(f.data)
-	return f, nil
+	out := outgoing{frames: o.frames}
+	o.flying, o.flyingBytes = len(o.frames), o.bytes
+	if o.bytes > writeBytes {
+		o.flying, o.flyingBytes = 0, 0
+		for o.flying == 0 || o.flying < len(o.frames) && o.flyingBytes < writeBytes {
+			o.flyingBytes += len(o.frames[o.flying])
+			o.flying++
+		}
+		out.frames = o.frames[:o.flying:o.flying]
+	}
+	o.frames, o.bytes = o.frames[o.flying:], o.bytes-o.flyingBytes
+	if len(o.frames) == 0 {
+		o.frames = nil
+		out.ping, o.ping = o.ping, false
+		out.prompts, o.prompts = o.prompts, nil
+	}
+	return out
 }
 
 // last has end called after what is in the outbox.
 func (o *outbox) last(end func()) { o.end = end }
 
 // clear drops what is in the outbox, the end too.
-func (o *outbox) clear() { o.frames, o.bytes, o.end = nil, 0, nil }
+func (o *outbox) clear() { o.frames, o.bytes, o.ping, o.prompts, o.end = nil, 0, false, nil, nil }
 
 // send puts a frame into the outbox and has it written. A client that does not read is dropped. mu is held.
-func (s *Session) send(data []byte) {
-	if s.closed {
-		return
-	}
-	f := frame{data: data, prompt: s.prompt}
-	s.prompt = ""
-	if !s.outbox.add(f) {
-		s.closeSlow()
-		return
-	}
+func (s *Session) send(frame []byte) {
+	s.put(frame)
 	s.startWriting()
 }
 
+// put puts a frame into the outbox. mu is held.
+func (s *Session) put(frame []byte) {
+	if s.closed {
+		return
+	}
+	if !s.outbox.add(frame) {
+		s.closeSlow()
+	}
+	if s.prompt != "" {
+		s.outbox.prompts = append(s.outbox.prompts, s.prompt)
+		s.prompt = ""
+	}
+}
+
+// Reply puts a request's reply into the outbox. It is written when the request is over, together with the events
+// that waited for it: one system call for both. Only the request that runs may call it.
+func (s *Session) Reply(messages ...protocol.Message) {
+	frames := make([][]byte, len(messages))
+	for i, m := range messages {
+		frames[i] = protocol.Encode(m)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, frame := range frames {
+		s.put(frame)
+	}
+}
+
+// startWriting has somebody write what is in the outbox: who releases events does so itself afterwards.
+// mu is held.
 func (s *Session) startWriting() {
-	if s.outbox.begin() {
+	if !s.releasing && s.outbox.begin() {
 		go s.write()
 	}
 }
@@ -90,21 +134,33 @@ func (s *Session) startWriting() {
 func (s *Session) write() {
 	for {
 		s.mu.Lock()
-		f, end := s.outbox.next()
+		out := s.outbox.next()
 		s.mu.Unlock()
-		if end != nil {
-			end()
+		if out.end != nil {
+			out.end()
 		}
-		if f.data == nil {
+		if len(out.frames) == 0 && !out.ping {
 			return
 		}
-		if err := s.transport.Write(f.data); err != nil {
+		if err := s.writeOut(out); err != nil {
 			s.Over()
 			s.transport.Abort()
 			return
 		}
-		if f.prompt != "" {
-			s.hub.opts.Shown(lua.Shown{Player: s.Player(), Match: f.prompt})
+	}
+}
+
+func (s *Session) writeOut(out outgoing) error {
+	if len(out.frames) > 0 {
+		if err := s.transport.Write(out.frames...); err != nil {
+			return err
 		}
 	}
+	for _, match := range out.prompts {
+		s.hub.opts.Shown(lua.Shown{Player: s.Player(), Match: match})
+	}
+	if out.ping {
+		return s.transport.Ping()
+	}
+	return nil
 }

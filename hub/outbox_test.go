@@ -92,7 +92,7 @@ func TestAfterOverNothingIsSent(t *testing.T) {
 		b.hub.Deliver(formed(2, "n", 40, "p"))
 		s.Close(protocol.CloseReplaced)
 		close(client.stuck)
-		b.sees(client, "pong 1") // it was on its way
+		b.sees(client, "pong 1", "pong 2", "pong 3") // they were on their way
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.held) > 0 || len(s.outbox.frames) > 0 {

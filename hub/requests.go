@@ -34,26 +34,35 @@ func (s *Session) Submit(ctx context.Context, request func(context.Context)) boo
 	return true
 }
 
-// runRequests runs a request and those that wait behind it.
+// runRequests runs a request and those that wait behind it, and writes what came of each: the stack has grown
+// already, and no other goroutine has to be started.
 func (s *Session) runRequests(request func()) {
 	for request != nil {
 		request()
-		request = s.nextRequest()
+		next, write := s.nextRequest()
+		if write {
+			s.write()
+		}
+		request = next
 	}
 }
 
-// nextRequest lets the player's events out after a request, and returns the one whose turn it is, if any.
-func (s *Session) nextRequest() func() {
+// nextRequest lets the player's events out after a request, and returns the one whose turn it is, if any; and
+// whether the caller has to write.
+func (s *Session) nextRequest() (next func(), write bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.releasing = true
 	s.release()
+	s.releasing = false
+	write = s.outbox.begin()
 	if len(s.requests.waiting) == 0 {
 		s.requests = requestQueue{}
-		return nil
+		return nil, write
 	}
-	next := s.requests.waiting[0]
+	next = s.requests.waiting[0]
 	s.requests.waiting = s.requests.waiting[1:]
-	return next
+	return next, write
 }
 
 // release lets out what happened while a request was in flight, or before the session arrived. mu is held.

@@ -126,7 +126,7 @@ func TestAnIdleSessionHasNoGoroutine(t *testing.T) {
 			s.Submit(b.Context(), func(context.Context) { s.Send(pong(int64(i))) })
 			b.sees(client, fmt.Sprintf("pong %d", i))
 		}
-		b.hub.Beat(b.Context(), 2, 4, presenceTTL)
+		b.hub.Beat(2, 4, presenceTTL)
 		synctest.Wait()
 		if got := hubGoroutines(); got != before {
 			t.Errorf("%d goroutines of the hub's sessions, %d before they came", got, before)

@@ -48,7 +48,18 @@ type Options struct {
 	Timeout, Settle time.Duration
 	// Progress, if set, is called about once a second, by one goroutine.
 	Progress func(Progress)
+	// Reached, if set, is called at each stage, before what follows it begins. The run waits for it.
+	Reached func(Stage)
 }
+
+// Stage is how far a run is.
+type Stage string
+
+// The stages.
+const (
+	Connected Stage = "connected" // all are connected who will be; nobody has joined
+	Settled   Stage = "settled"   // all who joined were told, or given up; nobody has disconnected
+)
 
 // maxIDPrefix leaves room for the tag and a number.
 const maxIDPrefix = ident.MaxLength - 16

@@ -72,10 +72,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	asking, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	r.connectAll(asking, life)
+	r.reached(Connected)
 	if r.connected.Load() > 0 {
 		r.arrive(asking, life)
 		r.settle(asking, life)
 	}
+	r.reached(Settled)
 	cut := cutShort(ctx, asking)
 	r.present = r.connected.Load()
 	end()
@@ -86,6 +88,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, fmt.Errorf("no player could connect: %s", strings.Join(r.failures.lines(), ", "))
 	}
 	return r.report(began, cut), nil
+}
+
+func (r *run) reached(s Stage) {
+	if r.o.Reached != nil {
+		r.o.Reached(s)
+	}
 }
 
 func newRun(o Options, worlds map[string]world) *run {

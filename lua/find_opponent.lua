@@ -72,12 +72,13 @@ local function opponent(i)
   local candidates, keys = {}, {}
   for j = i + 1, #live do
     if #candidates == scan then break end
+    if cooldown_ms == 0 and not paired[j] then return j end
     if not paired[j] then
       candidates[#candidates + 1] = j
       keys[#keys + 1] = met(live[i].player, live[j].player)
     end
   end
-  if #keys == 0 or cooldown_ms == 0 then return candidates[1] end
+  if #keys == 0 then return end
   for at, kept_apart in ipairs(redis.call('MGET', unpack(keys))) do
     if not kept_apart then return candidates[at] end
   end

@@ -13,7 +13,7 @@ import (
 
 const (
 	// joinsMax is the most joins of one call: it bounds how long a script holds Redis.
-	joinsMax = 100
+	joinsMax = 50
 	// answerWithin is how long after the first join's arrival a call may end. A client is promised an answer
 	// within 3 s.
 	answerWithin = 2500 * time.Millisecond

@@ -97,7 +97,7 @@ func (f *fakeSessions) setBehind(behind bool) {
 }
 
 // Beat has everybody heard, a part at a time.
-func (f *fakeSessions) Beat(_ context.Context, slot, slots int, _ time.Duration) []lua.Session {
+func (f *fakeSessions) Beat(slot, slots int, _ time.Duration) []lua.Session {
 	f.add("beat %d/%d", slot, slots)
 	return slices.DeleteFunc(f.Sessions(), func(s lua.Session) bool { return int(s.Generation)%slots != slot })
 }

@@ -31,7 +31,7 @@ type Store interface {
 // Sessions are those on this instance, as the hub has them.
 type Sessions interface {
 	// Beat is one part of a heartbeat and returns who was heard.
-	Beat(ctx context.Context, slot, slots int, ttl time.Duration) []lua.Session
+	Beat(slot, slots int, ttl time.Duration) []lua.Session
 	// Sessions are all that have arrived, Assertions what they last saw.
 	Sessions() []lua.Session
 	Assertions() []lua.Assertion

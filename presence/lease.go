@@ -136,7 +136,7 @@ func (k *Keeper) healNow(ctx context.Context, h healing) error {
 func (k *Keeper) beatLoop(ctx context.Context) {
 	for slot := 0; ; slot = (slot + 1) % beatSlots {
 		start := time.Now()
-		k.refreshSoon(k.opts.Sessions.Beat(ctx, slot, beatSlots, k.opts.TTL))
+		k.refreshSoon(k.opts.Sessions.Beat(slot, beatSlots, k.opts.TTL))
 		if !wait(ctx, k.opts.Heartbeat/beatSlots-time.Since(start)) {
 			return
 		}

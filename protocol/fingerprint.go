@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"sync"
 )
 
 // Fingerprint is 16 hexadecimal digits that are the same for joins of the same content: the same
@@ -13,6 +14,16 @@ import (
 // of names and the spelling of strings. World and ticket are not part of it, as it is kept per player,
 // world and ticket. No attributes are the same as `{}`.
 func (r *Join) Fingerprint() string {
+	if len(r.Party) == 0 && len(r.Attributes) == 0 {
+		return plainFingerprint() // of most joins, and it is dear
+	}
+	return r.fingerprint()
+}
+
+// plainFingerprint is that of a join with neither a party nor attributes.
+var plainFingerprint = sync.OnceValue((&Join{}).fingerprint)
+
+func (r *Join) fingerprint() string {
 	party := slices.Sorted(slices.Values(r.Party))
 	attributes := map[string]any{}
 	if len(r.Attributes) > 0 {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -14,8 +13,8 @@ import (
 // brokenPipe is a transport that only tells how it was closed.
 type brokenPipe struct{ closed chan int }
 
-func (brokenPipe) Write([]byte) error         { return nil }
-func (brokenPipe) Ping(context.Context) error { return nil }
+func (brokenPipe) Write(...[]byte) error      { return nil }
+func (brokenPipe) Ping() error                { return nil }
 func (p brokenPipe) Close(code int, _ string) { p.closed <- code }
 func (brokenPipe) Abort()                     {}
 

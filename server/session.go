@@ -75,7 +75,7 @@ func (c *socket) handle(ctx context.Context, frame []byte) {
 		kind = request.Type()
 	}
 	c.server.metrics.received(kind)
-	c.reply(request, err, c.answer(ctx, request, err, frame))
+	c.session.Reply(c.addressed(request, err, c.answer(ctx, request, err, frame))...)
 	if c.server.draining.Load() && !c.greeted.Load() {
 		c.session.Close(protocol.CloseGoingAway) // and not 4408 later, which says not to come back
 	}
@@ -85,15 +85,15 @@ func (c *socket) handle(ctx context.Context, frame []byte) {
 func (c *socket) refuse(frame []byte, retryAfter time.Duration) {
 	request, err := protocol.DecodeRequest(frame)
 	refusal := protocol.NewError(protocol.CodeRateLimited).RetryAfter(max(1, retryAfter.Milliseconds()))
-	c.reply(request, err, one(refusal))
+	c.session.Send(c.addressed(request, err, one(refusal))...)
 }
 
-// reply sends the answer, under the request's id, and what goes with it.
-func (c *socket) reply(request protocol.Request, err error, messages []protocol.Message) {
+// addressed are the answer, under the request's id, and what goes with it.
+func (c *socket) addressed(request protocol.Request, err error, messages []protocol.Message) []protocol.Message {
 	var malformed *protocol.Error
 	switch {
 	case len(messages) == 0:
-		return
+		return nil
 	case errors.As(err, &malformed):
 		messages[0].SetMessageID(malformed.ID)
 	case request != nil:
@@ -102,7 +102,7 @@ func (c *socket) reply(request protocol.Request, err error, messages []protocol.
 	if refusal, ok := messages[0].(*protocol.Error); ok {
 		c.server.metrics.errorSent(refusal.Code)
 	}
-	c.session.Send(messages...)
+	return messages
 }
 
 // answer carries out a request; the first message is the reply.

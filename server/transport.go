@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -32,7 +31,7 @@ type transport struct {
 	conn *websocket.Conn
 	// raw is the connection below. To close it is the one way to cut short a close handshake or a write
 	// that waits for the client: conn.CloseNow waits for a Close that is under way.
-	raw      net.Conn
+	raw      *corked
 	maxBytes int64
 	onLife   atomic.Pointer[func()]
 }
@@ -89,18 +88,26 @@ func (t *transport) over(err error) error {
 
 func (t *transport) closeFor(code int) { t.Close(code, protocol.CloseName(code)) }
 
-// Write sends a text frame. It waits for as long as the client does not read, until the connection is over.
-func (t *transport) Write(frame []byte) error {
-	if err := t.conn.Write(untilAborted, websocket.MessageText, frame); err != nil {
+// Write sends text frames, in one piece. It waits for as long as the client does not read, until the connection
+// is over. It is for one goroutine at a time.
+func (t *transport) Write(frames ...[]byte) error {
+	t.raw.cork()
+	var err error
+	for _, frame := range frames {
+		if err = t.conn.Write(untilAborted, websocket.MessageText, frame); err != nil {
+			break
+		}
+	}
+	if err = errors.Join(err, t.raw.uncork()); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
 }
 
-// Ping sends a ping and waits for the pong, which Read finds. A ping that cannot even be written in ctx's time
-// ends the connection.
-func (t *transport) Ping(ctx context.Context) error {
-	if err := t.conn.Ping(ctx); err != nil {
+// Ping sends a ping, and does not wait for the pong, which Read finds and tells as a sign of life. The library's
+// own waits for it, with a goroutine and a timer for each connection.
+func (t *transport) Ping() error {
+	if err := t.raw.ping(); err != nil {
 		return fmt.Errorf("ping: %w", err)
 	}
 	return nil
@@ -111,6 +118,7 @@ func (t *transport) Ping(ctx context.Context) error {
 func (t *transport) Close(code int, reason string) {
 	cut := time.AfterFunc(closeTimeout, func() { _ = t.raw.Close() })
 	defer cut.Stop()
+	t.raw.noMorePings()
 	_ = t.conn.Close(websocket.StatusCode(code), cutReason(reason)) // it is over either way
 }
 

@@ -15,10 +15,13 @@ import (
 	"github.com/musterhq/muster/protocol"
 )
 
-// connBuffer is the size of a connection's buffers, one to read and one to write, in bytes. A usual message
-// fits; for a larger one there are more system calls. The 4 KiB that net/http leaves behind would be half
-// of what an idle connection costs.
-const connBuffer = 512
+// The sizes of a connection's buffers, in bytes. A usual request fits into the one; for a larger one there are
+// more system calls. The other needs to hold a control frame: of messages it keeps nothing. The 4 KiB each that
+// net/http leaves behind would be half of what an idle connection costs.
+const (
+	readBuffer  = 256
+	writeBuffer = 128
+)
 
 // accept makes a request a WebSocket whose frames are at most maxBytes long. The caller has checked the origin.
 // After an error the request is answered, with a problem.
@@ -43,6 +46,9 @@ func accept(w http.ResponseWriter, r *http.Request, maxBytes int) (*transport, e
 	if err != nil {
 		u.answerRefusal()
 		return nil, fmt.Errorf("accept: %w", err)
+	}
+	if !u.ahead {
+		u.reader.Reset(u.raw.Conn) // the library puts readers of what there is not in between
 	}
 	conn.SetReadLimit(-1) // transport.Read has its own, with a reason that names no number off by one
 	t.conn, t.raw = conn, u.raw
@@ -76,7 +82,9 @@ func speaksOurs(offered []string) bool {
 // and holds back a refusal, which the library would write as plain text.
 type upgrader struct {
 	http.ResponseWriter
-	raw      net.Conn
+	raw      *corked
+	reader   *bufio.Reader
+	ahead    bool // the client sent something right behind its request
 	switched bool // the client was told that the upgrade is granted
 	refused  int  // the status of a refusal
 	reason   bytes.Buffer
@@ -116,11 +124,12 @@ func (u *upgrader) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	u.raw = conn
+	u.raw = &corked{Conn: conn}
 	ahead, _ := rw.Peek(rw.Reader.Buffered()) // what is buffered can be peeked at
-	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(ahead), conn), max(connBuffer, len(ahead)))
-	if _, err := r.Peek(len(ahead)); err != nil {
+	u.ahead = len(ahead) > 0
+	u.reader = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(ahead), conn), max(readBuffer, len(ahead)))
+	if _, err := u.reader.Peek(len(ahead)); err != nil {
 		return nil, nil, fmt.Errorf("bytes sent ahead: %w", err)
 	}
-	return conn, bufio.NewReadWriter(r, bufio.NewWriterSize(conn, connBuffer)), nil
+	return u.raw, bufio.NewReadWriter(u.reader, bufio.NewWriterSize(u.raw, writeBuffer)), nil
 }

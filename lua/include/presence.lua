@@ -1,9 +1,13 @@
 -- presence: who is live by Redis' clock. pr:<player> is state|epoch|instance|generation with the state
 -- L (a socket), H (HTTP heartbeats) or A (away).
+local own = 'L|' .. epoch .. '|' .. self .. '|'
 local function parse_presence(text)
   if not text then
     return {state = '', epoch = '', instance = '', generation = '0'}
   end
+  -- Most are live on the caller's instance: what is known of them need not be parsed.
+  local at, to = string.find(text, own, 1, true)
+  if at == 1 then return {state = 'L', epoch = epoch, instance = self, generation = string.sub(text, to + 1)} end
   local state, seen_in, instance, generation = string.match(text, '^(%a)|(%d+)|([^|]*)|(%d+)$')
   return {state = state, epoch = seen_in, instance = instance, generation = generation}
 end

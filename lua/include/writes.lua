@@ -23,7 +23,7 @@ end
 
 -- load is a player's record as this script has it so far.
 local function load(player)
-  preload({player})
+  if not records[player] then preload({player}) end
   return records[player]
 end
 

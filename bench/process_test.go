@@ -1,0 +1,164 @@
+//go:build linux
+
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/musterhq/muster/internal/loopback"
+)
+
+// patience is how long a process may take to come up, or to end.
+const patience = 20 * time.Second
+
+// process is a program that is measured from outside.
+type process struct {
+	tb     testing.TB
+	pid    int
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when it has gone
+}
+
+// spawn runs a program until the test ends, or end is called.
+func spawn(tb testing.TB, environ []string, name string, args ...string) *process {
+	tb.Helper()
+	var log bytes.Buffer
+	cmd := exec.Command(name, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), environ...), &log, &log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p := &process{tb: tb, cmd: cmd, exited: make(chan struct{})}
+	started := make(chan error, 1)
+	go func() {
+		defer close(p.exited)
+		// The parent of Pdeathsig is the thread that forked: it lives as long as the child.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // how it ended is of no interest, unless it was too early
+		}
+	}()
+	if err := <-started; err != nil {
+		tb.Fatal(err)
+	}
+	p.pid = cmd.Process.Pid
+	tb.Cleanup(func() {
+		p.end()
+		if tb.Failed() {
+			tb.Logf("%s said:\n%s", filepath.Base(name), log.String())
+		}
+	})
+	return p
+}
+
+// end asks the program to end, and kills it where it does not. It may be called twice.
+func (p *process) end() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // or it has ended
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		_ = p.cmd.Process.Kill() // or it has ended
+		<-p.exited
+	}
+}
+
+// await polls until done, and fails where the process ends before or it takes too long.
+func (p *process) await(what string, done func() bool) {
+	p.tb.Helper()
+	limit := time.After(patience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-p.exited:
+			p.tb.Fatalf("%s: the process has ended", what)
+		case <-limit:
+			p.tb.Fatalf("%s: not within %v", what, patience)
+		case <-tick.C:
+		}
+	}
+}
+
+// cpu is how much CPU the process has used so far, by the scheduler's own count of each of its threads: stat
+// counts in hundredths of a second, which is too coarse for a burst. A thread that has ended is missing; a Go
+// program and Redis keep theirs.
+func cpu(tb testing.TB, pid int) time.Duration {
+	tb.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil || len(tasks) == 0 {
+		tb.Fatalf("process %d has no threads: %v", pid, err)
+	}
+	var sum time.Duration
+	for _, task := range tasks {
+		text, err := os.ReadFile(task)
+		if err != nil {
+			continue // it has just ended
+		}
+		on, _, _ := strings.Cut(string(text), " ")
+		ns, err := strconv.ParseInt(on, 10, 64)
+		if err != nil {
+			tb.Fatalf("%s: %v", task, err)
+		}
+		sum += time.Duration(ns)
+	}
+	return sum
+}
+
+// rss is the resident memory of a process, in bytes.
+func rss(tb testing.TB, pid int) int64 {
+	tb.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	fields := strings.Fields(string(text))
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+func freeAddr(tb testing.TB) string {
+	tb.Helper()
+	ln, err := loopback.Listen()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }() // only the number is wanted
+	return ln.Addr().String()
+}
+
+// listens reports whether somebody takes connections at an address.
+func listens(addr string) bool {
+	conn, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+// answers reports whether an address answers 200.
+func answers(url string) bool {
+	client := http.Client{Timeout: time.Second}
+	response, err := client.Get(url)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
