@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that the tests find their tools: a C compiler for the race detector, redis-server (7.0
-# or newer; REDIS_SERVER_BIN names another) and Chromium (CHROME_BIN names another browser of its
-# kind). As root on Debian or a system derived from it, it installs what is missing and nothing
+# or newer; REDIS_SERVER_BIN names another), PostgreSQL (POSTGRES_BIN names the directory of other
+# programs of it) and Chromium (CHROME_BIN names another browser of its kind). As root on Debian or a system derived from it, it installs what is missing and nothing
 # else; elsewhere it says what to install and fails.
 set -euo pipefail
 
@@ -20,6 +20,7 @@ missing=()
 have "${CC:-}" gcc clang || missing+=(gcc libc6-dev)
 have make || missing+=(make)
 have "${REDIS_SERVER_BIN:-}" redis-server || missing+=(redis-server)
+have "${POSTGRES_BIN:-/nowhere}/postgres" postgres /usr/lib/postgresql/*/bin/postgres || missing+=(postgresql)
 have "${CHROME_BIN:-}" chromium chromium-browser google-chrome google-chrome-stable || missing+=(chromium)
 
 if [ ${#missing[@]} -eq 0 ]; then
@@ -28,11 +29,16 @@ fi
 
 if [ "$(id -u)" -ne 0 ] || ! have apt-get; then
 	echo "The tests need tools that are missing here. On Debian or Ubuntu: sudo apt-get install ${missing[*]}" >&2
-	echo "Elsewhere install what these packages hold: Redis 7.0 or newer, Chromium or Chrome, a C compiler." >&2
+	echo "Elsewhere install what these packages hold: Redis 7.0 or newer, PostgreSQL, Chromium or Chrome, a C compiler." >&2
 	exit 1
 fi
 
 echo "installing for the tests: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
+# The tests start servers of their own; the one that Debian would set up and start is in nobody's use.
+if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+	mkdir -p /etc/postgresql-common
+	echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
+fi
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null
