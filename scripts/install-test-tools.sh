@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Sees to it that the tests find their tools: a C compiler for the race detector, redis-server (7.0
-# or newer; REDIS_SERVER_BIN names another), PostgreSQL (POSTGRES_BIN names the directory of other
-# programs of it) and Chromium (CHROME_BIN names another browser of its kind). As root on Debian or a system derived from it, it installs what is missing and nothing
-# else; elsewhere it says what to install and fails.
+# or newer; REDIS_SERVER_BIN names another), PostgreSQL (POSTGRES_BIN names the directory of another's
+# programs) and Chromium (CHROME_BIN names another browser of its kind). As root on Debian or a system
+# derived from it, it installs what is missing and nothing else; elsewhere it says what to install and
+# fails.
 set -euo pipefail
 
 # have succeeds when one of the given commands exists.
@@ -35,10 +36,5 @@ fi
 
 echo "installing for the tests: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
-# The tests start servers of their own; the one that Debian would set up and start is in nobody's use.
-if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
-	mkdir -p /etc/postgresql-common
-	echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
-fi
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null
