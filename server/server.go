@@ -46,6 +46,7 @@ type Server struct {
 	presence *presence.Keeper
 	matching *matching.Matching
 	worlds   *realmWorlds
+	after    afterwards
 
 	admission *admission
 	proxies   proxies
@@ -99,6 +100,9 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		Store: s.store, Sessions: s.hub, Worlds: s.worlds, Log: s.log,
 		Heartbeat: c.Presence.Heartbeat, TTL: c.Presence.TTL, Grace: c.Presence.ReconnectGrace,
 	})
+	if s.after, err = s.newAfterwards(s.base); err != nil {
+		return nil, err
+	}
 	s.metrics.registry.MustRegister(newQueueCollector(s))
 	s.metrics.observe(s.hub.Count, s.presence.Ready, s.presence.Epochs)
 	s.store.OnTold(s.hub.Deliver)
