@@ -61,6 +61,8 @@ const Hold = 15 * time.Second
 type Journal struct {
 	*Database
 	opts Options
+	// migrated is closed when the tables are there.
+	migrated chan struct{}
 
 	mu     sync.Mutex
 	cancel context.CancelFunc // guarded by mu
@@ -75,7 +77,7 @@ func New(ctx context.Context, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Journal{Database: database, opts: opts}, nil
+	return &Journal{Database: database, opts: opts, migrated: make(chan struct{})}, nil
 }
 
 // Start begins to write, as soon as PostgreSQL and Redis answer.
@@ -90,6 +92,9 @@ func (j *Journal) Start(ctx context.Context) error {
 	j.done.Go(func() { j.keep(ctx) })
 	return nil
 }
+
+// Migrated is closed when the tables are there: before, nothing can be asked of the record.
+func (j *Journal) Migrated() <-chan struct{} { return j.migrated }
 
 // Stop ends the writing, and the connections. What is not written is another instance's.
 func (j *Journal) Stop() {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/musterhq/muster/lua"
 )
 
@@ -15,16 +17,26 @@ const (
 	forgetInterval = time.Minute
 )
 
-// The share of its bound at which the stream alarms, and the one at which that is over.
+// alarm is how full the stream is, as far as somebody has to know.
+type alarm int
+
 const (
-	alarmShare = 0.5
-	calmShare  = 0.25
+	calm   alarm = iota
+	behind       // half of the bound: there is time to act
+	full         // the bound: the oldest of what is not written is being lost
+)
+
+// The shares of its bound at which the stream alarms, and the one below which that is over.
+const (
+	behindShare = 0.5
+	fullShare   = 1
+	calmShare   = 0.25
 )
 
 // keep looks after the stream until ctx ends, apart from the writer: it matters most while that waits for
 // PostgreSQL.
 func (j *Journal) keep(ctx context.Context) {
-	alarmed := false
+	alarmed := calm
 	for forgot := time.Now(); wait(ctx, tidyInterval); {
 		err := errors.Join(j.opts.Stream.Tidy(ctx), j.opts.Store.KeepStream(ctx, true))
 		if errors.Is(err, lua.ErrNoGroup) {
@@ -47,15 +59,23 @@ func (j *Journal) keep(ctx context.Context) {
 	}
 }
 
-// measure tells how much the stream keeps, and alarms once before it is full.
-func (j *Journal) measure(waiting int64, alarmed bool) bool {
+// measure tells how much the stream keeps, and alarms once for each time that it gets too full.
+func (j *Journal) measure(waiting int64, alarmed alarm) alarm {
 	if f := j.opts.Observer.Waiting; f != nil {
 		f(waiting)
 	}
-	share := float64(waiting) / lua.JournalBound
-	if share >= alarmShare && !alarmed {
-		j.opts.Log.Warn().Int64("entries", waiting).Int("bound", lua.JournalBound).Str("realm", j.opts.Realm).
-			Msg("journal is behind: at its bound the stream loses the oldest of what is not written")
+	log := func(e *zerolog.Event, message string) {
+		e.Int64("entries", waiting).Int("bound", lua.JournalBound).Str("realm", j.opts.Realm).Msg(message)
 	}
-	return share >= alarmShare || alarmed && share >= calmShare
+	switch share := float64(waiting) / lua.JournalBound; {
+	case share >= fullShare && alarmed < full:
+		log(j.opts.Log.Error(), "stream is full: the oldest of what the journal has not written is lost")
+		return full
+	case share >= behindShare && alarmed < behind:
+		log(j.opts.Log.Warn(), "journal is behind: at its bound the stream loses the oldest of what is not written")
+		return behind
+	case share < calmShare:
+		return calm
+	}
+	return alarmed
 }

@@ -30,6 +30,9 @@ func (j *Journal) run(ctx context.Context) {
 		defer cancel()
 		return j.migrate(ctx)
 	})
+	if ctx.Err() == nil {
+		close(j.migrated)
+	}
 	for ctx.Err() == nil {
 		var entries []lua.StreamEntry
 		j.insist(ctx, "redis", func() (err error) {

@@ -3,12 +3,14 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/musterhq/muster/internal/faultproxy"
 	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/internal/pgtest"
 	"github.com/musterhq/muster/internal/redistest"
@@ -82,6 +84,28 @@ func TestAnOutageOfPostgresLosesNothing(t *testing.T) {
 		}
 		return err
 	})
+	b.drained()
+}
+
+func TestAPostgresBehindABlackHoleLosesNothing(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	proxy := faultproxy.Start(t, server.Addr())
+	b := setup(t, redistest.Shared(t), server.URL())
+	failed := make(chan struct{}, 100)
+	b.start(func(o *Options) {
+		o.URL = strings.Replace(server.URL(), server.Addr(), proxy.Addr(), 1)
+		o.Observer.Failed = func() { failed <- struct{}{} }
+	})
+	b.complete("m1")
+	b.written("m1", "complete")
+	proxy.BlackHole(faultproxy.Both)
+	b.complete("m2")
+	<-failed // nothing answered, and the writer noticed
+	b.complete("m3")
+	proxy.BlackHole(faultproxy.Neither)
+	b.written("m2", "complete")
+	b.written("m3", "complete")
 	b.drained()
 }
 

@@ -128,9 +128,17 @@ type outbox struct {
 // outboxInterval is how often the outbox is looked at for what another instance put there, or is due again.
 const outboxInterval = time.Second
 
+// outboxHold is how long a delivery stays with an instance that may have died: longer than an attempt takes.
+const outboxHold = 2 * webhooks.DefaultTimeout
+
 // Claim takes what is due, or waits for it and lets the caller ask again.
 func (o outbox) Claim(ctx context.Context, n int) ([]webhooks.Delivery, error) {
-	pending, err := o.journal.ClaimPending(ctx, o.url, n, webhooks.Hold)
+	select {
+	case <-o.journal.Migrated():
+	case <-ctx.Done():
+		return nil, nil
+	}
+	pending, err := o.journal.ClaimPending(ctx, o.url, n, outboxHold)
 	if err != nil {
 		return nil, err
 	}
