@@ -28,7 +28,7 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	work, stopWork := context.WithCancel(s.base)
 	defer stopWork()
 	defer s.stop()
-	if err := errors.Join(s.presence.Start(work), s.matching.Start(work), s.allocations.Start(work)); err != nil {
+	if err := errors.Join(s.presence.Start(work), s.matching.Start(work), s.allocations.Start(work), s.after.start(work)); err != nil {
 		return err
 	}
 	var running sync.WaitGroup
@@ -54,6 +54,7 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	s.drain(work)
 	stopWork()
 	running.Wait()
+	s.after.stop()
 	return errors.Join(err, s.store.Close())
 }
 

@@ -50,6 +50,7 @@ type Server struct {
 	prompts  *prompts
 	// allocations asks for the servers of matches that wait for one.
 	allocations *allocation.Worker
+	after       afterwards
 
 	admission *admission
 	proxies   proxies
@@ -105,6 +106,9 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	})
 	s.prompts = newPrompts(s.store.ShowMatches)
 	s.allocations = s.newAllocations()
+	if s.after, err = s.newAfterwards(s.base); err != nil {
+		return nil, err
+	}
 	s.metrics.registry.MustRegister(newQueueCollector(s))
 	s.metrics.observe(s.hub.Count, s.presence.Ready, s.presence.Epochs)
 	s.store.OnTold(s.hub.Deliver)
