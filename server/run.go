@@ -36,6 +36,9 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	running.Go(func() { s.updateLoop(work) })
 	running.Go(func() { s.inspect(work) })
 	running.Go(func() { s.prompts.run(work) })
+	if s.after.journal != nil {
+		running.Go(func() { s.restoreLoop(work) })
+	}
 	failed := make(chan error, 2)
 	serve := func(server *http.Server, l net.Listener) {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
