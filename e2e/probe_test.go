@@ -14,17 +14,29 @@ const probeAttempt = 4 * time.Second
 
 // probe measures how long after a moment two fresh players on different instances have met.
 func (s *storm) probe(since time.Time) time.Duration {
+	where := s.random.Perm(len(s.cluster.instances))
+	pair := s.pair("probe")
+	return s.meeting(since, pair, s.cluster.instances[where[0]], s.cluster.instances[where[1]])
+}
+
+// pair are two players that do not take part in anything else.
+func (s *storm) pair(kind string) []*player {
 	s.probes++
+	var pair []*player
+	for k := range 2 {
+		pair = append(pair, s.cluster.player(fmt.Sprintf("r%d-%s%d-%d", s.report.rounds, kind, s.probes, k)))
+	}
+	return pair
+}
+
+// meeting has a pair meet, each player on its instance, and returns how long after a moment both knew of it.
+// Then it lets them go.
+func (s *storm) meeting(since time.Time, pair []*player, at ...*instance) time.Duration {
 	ctx, cancel := context.WithTimeout(s.cluster.t.Context(), patience)
 	defer cancel()
-	where := s.random.Perm(len(s.cluster.instances))
-	var pair []*player
 	var wg sync.WaitGroup
-	for k := range 2 {
-		p := s.cluster.player(fmt.Sprintf("r%d-probe%d-%d", s.report.rounds, s.probes, k))
-		i := s.cluster.instances[where[k]]
-		pair = append(pair, p)
-		wg.Go(func() { p.meet(ctx, i, probeWorld) })
+	for k, p := range pair {
+		wg.Go(func() { p.meet(ctx, at[k], probeWorld) })
 	}
 	wg.Wait()
 	took := time.Since(since)
@@ -58,4 +70,27 @@ func (p *player) meet(ctx context.Context, i *instance, world string) {
 		}
 		cancel()
 	}
+}
+
+// orphan kills an instance that two players are on, one of whom waits for the other, and has them come back
+// to another instance.
+func (s *storm) orphan(i *instance) {
+	pair := s.pair("orphan")
+	for _, p := range pair {
+		p.connect(i)
+	}
+	pair[0].join(probeWorld)
+	i.kill()
+	other := s.cluster.instances[0]
+	if other == i {
+		other = s.cluster.instances[1]
+	}
+	for _, p := range pair {
+		p.insist(other)
+	}
+	took := s.meeting(time.Now(), pair, other, other)
+	if most := within(reconnectBound); took > most {
+		s.cluster.t.Errorf("seed %d: players of a killed instance met %v after they were back, at most %v", s.seed, took, most)
+	}
+	s.report.suffered(comeBack, took)
 }

@@ -11,42 +11,67 @@ type fault struct {
 	name string
 	// loses tells that what Redis knew goes with it: rule 7 bounds what that may cost.
 	loses bool
+	// holds is what no other fault may have at the same time.
+	holds part
+	// bound is how long the recovery may take once the harm is over; 0 is usualBound.
+	bound time.Duration
 	// strike does the harm, and returns when it is over.
 	strike func(s *storm)
 }
+
+// part is something of the system that only one fault at a time can have.
+type part uint8
+
+const (
+	theProcess part = 1 << iota // Redis' own
+	theNetwork                  // whether bytes pass between instances and Redis
+)
+
+// usualBound is how long matching may take to heal once Redis answers again; toldBound, where only what
+// instances are told was lost; reconnectBound, how long players wait who come back from a killed instance.
+const (
+	usualBound     = 3 * time.Second
+	toldBound      = 2 * time.Second
+	reconnectBound = time.Second
+)
 
 // allFaults are the faults out of which each round takes some.
 var allFaults = []fault{
 	{name: "instance killed (SIGKILL)", strike: (*storm).crash},
 	{name: "instance drained (SIGTERM)", strike: (*storm).drain},
 	{name: "instance frozen past its lease (SIGSTOP)", strike: (*storm).freezeInstance},
-	{name: "instance cut off from Redis past its lease", strike: (*storm).isolate},
+	{name: "instance cut off from Redis past its lease", holds: theNetwork, strike: (*storm).isolate},
 	{name: "all connections to Redis reset", strike: func(s *storm) { s.everyProxy((*faultproxy.Proxy).Cut) }},
-	{name: "black hole both ways", strike: func(s *storm) { s.blackHole(faultproxy.Both) }},
-	{name: "black hole towards Redis", strike: func(s *storm) { s.blackHole(faultproxy.ToServer) }},
-	{name: "black hole from Redis", strike: func(s *storm) { s.blackHole(faultproxy.ToClient) }},
+	{name: "black hole both ways", holds: theNetwork, strike: func(s *storm) { s.blackHole(faultproxy.Both) }},
+	{name: "black hole towards Redis", holds: theNetwork, strike: func(s *storm) { s.blackHole(faultproxy.ToServer) }},
+	{name: "black hole from Redis", holds: theNetwork, strike: func(s *storm) { s.blackHole(faultproxy.ToClient) }},
 	{name: "Redis 20 to 200 ms further away", strike: (*storm).delay},
 	{name: "one script's reply lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 1) }},
 	{name: "twenty replies lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 20) }},
-	{name: "publishes lost without a reconnect", strike: (*storm).losePublishes},
-	{name: "outage longer than presence.ttl", strike: (*storm).outage},
-	{name: "pub/sub connections killed, five times", strike: (*storm).killSubscribers},
+	{name: "publishes lost without a reconnect", bound: toldBound, strike: (*storm).losePublishes},
+	{name: "outage longer than presence.ttl", holds: theNetwork, strike: (*storm).outage},
+	{name: "pub/sub connections killed, five times", bound: toldBound, strike: (*storm).killSubscribers},
 	{name: "script cache emptied (SCRIPT FLUSH)", strike: func(s *storm) { s.redis("SCRIPT", "FLUSH") }},
-	{name: "Redis frozen (SIGSTOP)", strike: (*storm).freezeRedis},
+	{name: "Redis frozen (SIGSTOP)", holds: theProcess, strike: (*storm).freezeRedis},
 	{name: "Redis paused (CLIENT PAUSE)", strike: (*storm).pauseRedis},
-	{name: "Redis busy with a script (BUSY)", strike: (*storm).busyRedis},
+	{name: "Redis busy with a script (BUSY)", holds: theProcess, strike: (*storm).busyRedis},
 	{name: "Redis full (maxmemory, noeviction)", strike: (*storm).fillRedis},
 	{name: "Redis read-only (REPLICAOF nowhere)", strike: (*storm).readOnlyRedis},
-	{name: "Redis killed and restarted with its data", strike: func(s *storm) { s.restartRedis(true) }},
-	{name: "Redis killed and restarted empty", loses: true, strike: func(s *storm) { s.restartRedis(false) }},
+	{name: "Redis killed and restarted with its data", holds: theProcess, strike: func(s *storm) { s.restartRedis(true) }},
+	{name: "Redis killed and restarted empty", loses: true, holds: theProcess, strike: func(s *storm) { s.restartRedis(false) }},
 	{name: "Redis emptied (FLUSHALL)", loses: true, strike: func(s *storm) { s.redis("FLUSHALL") }},
 	{name: "Redis emptied and an instance killed", loses: true, strike: (*storm).emptyAndCrash},
 }
 
-// crash kills an instance and starts it again.
+// crash kills an instance and starts it again. That its players are matched as soon as they are back can be
+// asked only where nothing else is broken.
 func (s *storm) crash() {
 	i := s.any()
-	i.kill()
+	if s.alone {
+		s.orphan(i)
+	} else {
+		i.kill()
+	}
 	<-time.After(s.between(100*time.Millisecond, time.Second))
 	i.start()
 	i.awaitReady()
