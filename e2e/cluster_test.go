@@ -44,6 +44,7 @@ type cluster struct {
 	worlds    string
 	env       []string
 	proxied   bool
+	urls      map[int]string // where single instances find Redis, if not at redisURL
 	instances []*instance
 	history   *history.History
 }
@@ -71,6 +72,11 @@ func withRedis(redis *redistest.Server, addr string) option {
 // withRealm names the realm, of which a Redis Cluster holds all on one node.
 func withRealm(realm string) option { return func(c *cluster) { c.realm = realm } }
 
+// withURLOf has the n-th instance, counted from 0, find Redis at an address of its own.
+func withURLOf(n int, url string) option {
+	return func(c *cluster) { c.urls = map[int]string{n: url} }
+}
+
 // withProxies puts a proxy between each instance and Redis.
 func withProxies() option { return func(c *cluster) { c.proxied = true } }
 
@@ -91,6 +97,7 @@ func startCluster(t *testing.T, n int, opts ...option) *cluster {
 	}
 	for i := range n {
 		c.instances = append(c.instances, c.newInstance(fmt.Sprintf("I%d", i+1), config))
+		c.instances[i].ownURL = c.urls[i]
 		if c.proxied {
 			c.instances[i].proxy = faultproxy.Start(t, c.redis.Addr())
 		}

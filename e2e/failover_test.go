@@ -60,19 +60,25 @@ func (c *cluster) failover(harm func(), works func() string) {
 	c.t.Helper()
 	from := time.Now()
 	harm()
-	eventually(c.t, func() string {
-		info, err := c.redis.Do(c.t.Context(), "INFO", "replication")
-		if err != nil || !strings.Contains(fmt.Sprint(info), "role:master") {
-			return fmt.Sprintf("the replica is not promoted: %v", err)
-		}
-		return ""
-	})
+	awaitRole(c.t, c.redis, "master")
 	promoted := time.Now()
 	eventually(c.t, works)
 	if took := time.Since(promoted); took > within(failoverBound) {
 		c.t.Errorf("healed only %v after the promotion", took)
 	}
 	c.history.Lost(history.Loss{Span: history.Span{From: from, To: time.Now().Add(healing)}})
+}
+
+// awaitRole waits until a server is a master, or a slave, as Redis calls them.
+func awaitRole(t *testing.T, redis *redistest.Server, role string) {
+	t.Helper()
+	eventually(t, func() string {
+		info, err := redis.Do(t.Context(), "INFO", "replication")
+		if err != nil || !strings.Contains(fmt.Sprint(info), "role:"+role) {
+			return fmt.Sprintf("the server is no %s: %v", role, err)
+		}
+		return ""
+	})
 }
 
 func TestANodeOfARedisClusterFailsOver(t *testing.T) {

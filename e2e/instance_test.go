@@ -28,6 +28,7 @@ type instance struct {
 	addr    string // host:port for clients
 	opsAddr string
 	logPath string
+	ownURL  string            // where it finds Redis, if that is not where the cluster does
 	proxy   *faultproxy.Proxy // between it and Redis; nil without withProxies
 
 	cmd    *exec.Cmd
@@ -59,10 +60,14 @@ func freeAddr(t *testing.T) string {
 
 // redisURL is where the instance finds Redis.
 func (i *instance) redisURL() string {
-	if i.proxy == nil {
+	switch {
+	case i.ownURL != "":
+		return i.ownURL
+	case i.proxy != nil:
+		return "redis://" + i.proxy.Addr() + "/0"
+	default:
 		return i.cluster.redisURL
 	}
-	return "redis://" + i.proxy.Addr() + "/0"
 }
 
 // start starts the process and does not wait for it. Its log is kept over several starts.

@@ -11,7 +11,7 @@ import (
 // chunkBytes is the most that is forwarded at once; ordinary requests and replies are one chunk.
 const chunkBytes = 64 << 10
 
-// headBytes is how much of what a client says first is remembered.
+// headBytes is how much of what a client says first is remembered, and how much of what it said last.
 const headBytes = 4 << 10
 
 // dialTimeout bounds how long Close waits for a connection that is still being made.
@@ -24,6 +24,7 @@ type link struct {
 	once           sync.Once
 
 	head  []byte // the first headBytes of what the client said; guarded by Proxy.mu
+	tail  []byte // the last headBytes of it; guarded by Proxy.mu
 	asked bool   // a request with faults.word has passed since the last reply; guarded by Proxy.mu
 	lost  bool   // a reply was swallowed; guarded by Proxy.mu
 }
@@ -118,6 +119,9 @@ func (p *Proxy) pump(l *link, d Direction, src, dst *net.TCPConn) {
 
 // forward takes one chunk through the faults and reports whether the link goes on.
 func (p *Proxy) forward(l *link, d Direction, dst *net.TCPConn, chunk []byte) bool {
+	if d == ToServer {
+		p.said(l, chunk)
+	}
 	if !p.pass(l, d) {
 		return false
 	}
@@ -135,7 +139,7 @@ func (p *Proxy) forward(l *link, d Direction, dst *net.TCPConn, chunk []byte) bo
 func (p *Proxy) pass(l *link, d Direction) bool {
 	arrived := time.Now()
 	for {
-		f, changed := p.current()
+		f, changed := p.current(l)
 		var due <-chan time.Time // never, in a black hole
 		if f.hole&d == 0 {
 			wait := f.delay - time.Since(arrived)

@@ -323,3 +323,23 @@ func TestLostChunksLeaveTheConnection(t *testing.T) {
 	marked.say("again")
 	marked.expect("again")
 }
+
+func TestIsolatedFromAllButOne(t *testing.T) {
+	_, p := setup(t)
+	spared, other := dial(t, p), dial(t, p)
+	for c, line := range map[*caller]string{spared: "I am one", other: "I am two"} {
+		c.say(line)
+		c.expect(line)
+	}
+	p.Isolate("one")
+	other.say("held")
+	other.expectSilence()
+	late := dial(t, p)
+	late.say("held too")
+	late.expectSilence()
+	spared.say("on")
+	spared.expect("on")
+	p.Isolate("")
+	other.expect("held")
+	late.expect("held too")
+}
