@@ -94,3 +94,22 @@ func (s *storm) orphan(i *instance) {
 	}
 	s.report.suffered(comeBack, took)
 }
+
+// told does harm to what instances are told while a pair on two of them meets: one of the two can learn of it
+// only by what is lost. That it does in time can be asked only where nothing else is broken.
+func (s *storm) told(harm func()) {
+	if !s.alone {
+		harm()
+		return
+	}
+	pair, at := s.pair("told"), s.cluster.instances
+	for k, p := range pair {
+		p.connect(at[k])
+	}
+	harm()
+	took := s.meeting(time.Now(), pair, at[0], at[1])
+	if most := within(toldBound); took > most {
+		s.cluster.t.Errorf("seed %d: told of a match %v after the harm, at most %v", s.seed, took, most)
+	}
+	s.report.suffered(toldLate, took)
+}

@@ -50,7 +50,7 @@ func (r *report) String() string {
 	var b strings.Builder
 	sum := 0
 	for name, f := range r.faults {
-		if name != comeBack {
+		if name != comeBack && name != toldLate {
 			sum += f.times
 		}
 	}
@@ -60,7 +60,9 @@ func (r *report) String() string {
 	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- |\n")
 	fmt.Fprintf(&b, "| %d | %d | %d | %d | %d | %d |\n\n", r.count.Joins, r.count.Matches, sum, r.violations, r.count.LostTickets, r.count.LostMatches)
 	fmt.Fprintf(&b, "| fault | times | worst recovery | at most |\n| --- | --- | --- | --- |\n")
-	for _, f := range slices.Concat(allFaults, []fault{{name: atOnce}, {name: comeBack, bound: reconnectBound}}) {
+	for _, f := range slices.Concat(allFaults, []fault{
+		{name: atOnce}, {name: comeBack, bound: reconnectBound}, {name: toldLate, bound: toldBound},
+	}) {
 		if s := r.faults[f.name]; s != nil {
 			_, bound, _ := names([]fault{f})
 			fmt.Fprintf(&b, "| %s | %d | %.2f s | %.0f s |\n", f.name, s.times, s.worst.Seconds(), within(bound).Seconds())

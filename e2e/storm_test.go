@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"math"
 	"time"
 
 	"github.com/musterhq/muster/internal/faultproxy"
@@ -129,11 +130,11 @@ func (s *storm) delay() {
 	s.everyProxy(func(p *faultproxy.Proxy) { p.Delay(0) })
 }
 
-// losePublishes loses messages to instances of which nobody learns otherwise: their connections stay. What
-// is not lost in time is not lost any more.
+// losePublishes loses what is told to instances, of which nobody learns otherwise: their connections stay.
 func (s *storm) losePublishes() {
-	n := 1 + s.random.IntN(8)
-	s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe", n) })
+	s.told(func() {
+		s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe", math.MaxInt) })
+	})
 	<-time.After(500 * time.Millisecond)
 	s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe", 0) })
 }

@@ -15,6 +15,7 @@ import (
 const (
 	atOnce   = "two or three of them at once"
 	comeBack = "players of a killed instance, from their reconnect on"
+	toldLate = "players whose match is told by what is lost, from the loss on"
 )
 
 // chosenFaults are those that the flag names.
