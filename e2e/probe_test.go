@@ -29,8 +29,8 @@ func (s *storm) pair(kind string) []*player {
 	return pair
 }
 
-// meeting has a pair meet, each player on its instance, and returns how long after a moment both knew of it.
-// Then it lets them go.
+// meeting has a pair meet, each player on its instance and nobody else, and returns how long after a moment both
+// knew of it. Then it lets them go.
 func (s *storm) meeting(since time.Time, pair []*player, at ...*instance) time.Duration {
 	ctx, cancel := context.WithTimeout(s.cluster.t.Context(), patience)
 	defer cancel()
@@ -40,17 +40,27 @@ func (s *storm) meeting(since time.Time, pair []*player, at ...*instance) time.D
 	}
 	wg.Wait()
 	took := time.Since(since)
+	first, _ := pair[0].believes()
+	if second, _ := pair[1].believes(); first == "" || first != second {
+		s.cluster.t.Errorf("seed %d: %v after the fault %s is in match %q, and %s in %q", s.seed, took, pair[0].id, first, pair[1].id, second)
+	}
 	for _, p := range pair {
-		match, _ := p.believes()
-		if match == "" {
-			s.cluster.t.Errorf("seed %d: %s is not matched %v after the fault", s.seed, p.id, took)
-			continue
-		}
-		// Its outcome matters to the history, not to the probe.
-		_, _ = p.try(&protocol.LeaveMatch{MatchID: match})
-		p.cut()
+		s.letGo(p)
 	}
 	return took
+}
+
+// letGo ends what a player of a probe has.
+func (s *storm) letGo(p *player) {
+	if c, _ := p.current(); c == nil {
+		return
+	}
+	// The outcome matters to the history, not to the probe.
+	_, _ = p.try(&protocol.Leave{})
+	if match, _ := p.believes(); match != "" {
+		_, _ = p.try(&protocol.LeaveMatch{MatchID: match})
+	}
+	p.cut()
 }
 
 // meet connects and joins, as often as it takes, until the player is in a match or ctx ends.

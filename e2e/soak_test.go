@@ -45,6 +45,8 @@ const (
 	roundAtOnce = 3 // times that two or three strike at once
 	// healing is how long the players' state may take to be right again after a fault.
 	healing = 3 * time.Second
+	// soakTTL is longer than the lease of an instance, so that the lease alone tells that one is silent.
+	soakTTL = 5 * time.Second
 )
 
 // soakWorlds are the worlds that the players are moved through, and their sizes.
@@ -58,7 +60,7 @@ const probeWorld = "probe"
 // which its schedule can be repeated.
 func TestSoak(t *testing.T) {
 	redis := redistest.Start(t, redistest.AppendOnly())
-	c := startCluster(t, 3, withRedis(redis, redis.Addr()), withProxies(), withEnv("PRESENCE_TTL=2s"),
+	c := startCluster(t, 3, withRedis(redis, redis.Addr()), withProxies(), withEnv("PRESENCE_TTL="+soakTTL.String()),
 		withWorlds(strings.TrimRight(defaultWorlds, "\n")+`
   - {name: probe, mode: duel, tick: 100ms, match_hold: 30s}
 `))
@@ -127,7 +129,7 @@ func (s *storm) blow() {
 	<-time.After(healing)
 	d.finish()
 	settled := d.settle(players)
-	s.report.violations += c.judge(history.Options{SettledAt: settled, Worlds: judged})
+	s.report.violations += c.judge(history.Options{SettledAt: settled, Worlds: judged, Grace: time.Second, Calm: soakTTL})
 	s.report.count = s.report.count.Plus(c.history.Count())
 	for _, p := range players {
 		p.leaveAll()

@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"math"
+	"slices"
 	"time"
 
+	"github.com/musterhq/muster/e2e/history"
 	"github.com/musterhq/muster/internal/faultproxy"
 )
 
@@ -88,7 +90,7 @@ func (s *storm) drain() {
 	i.awaitReady()
 }
 
-// pastLease is longer than the lease of an instance, and not by much longer than presence.ttl.
+// pastLease is longer than the lease of an instance, and shorter than presence.ttl.
 func (s *storm) pastLease() time.Duration {
 	return s.between(3200*time.Millisecond, 4500*time.Millisecond)
 }
@@ -96,17 +98,32 @@ func (s *storm) pastLease() time.Duration {
 // freezeInstance lets an instance stand still; it comes back with all that it believed.
 func (s *storm) freezeInstance() {
 	i := s.any()
-	i.pause()
-	<-time.After(s.pastLease())
-	i.resume()
+	s.silence(i, i.pause, i.resume)
 }
 
 // isolate keeps an instance from Redis, while its clients still reach it.
 func (s *storm) isolate() {
 	i := s.any()
-	i.proxy.BlackHole(faultproxy.Both)
+	s.silence(i, func() { i.proxy.BlackHole(faultproxy.Both) }, func() { i.proxy.BlackHole(faultproxy.Neither) })
+}
+
+// silence keeps an instance silent for longer than its lease. Who waits on it is passed over from then on.
+func (s *storm) silence(i *instance, begin, end func()) {
+	if !s.alone {
+		begin()
+		<-time.After(s.pastLease())
+		end()
+		return
+	}
+	ghost := s.pair("ghost")[0]
+	ghost.connect(i)
+	ghost.join(probeWorld)
+	begin()
 	<-time.After(s.pastLease())
-	i.proxy.BlackHole(faultproxy.Neither)
+	others := slices.DeleteFunc(slices.Clone(s.cluster.instances), func(other *instance) bool { return other == i })
+	s.meeting(time.Now(), s.pair("passing"), others...)
+	end()
+	s.letGo(ghost)
 }
 
 func (s *storm) everyProxy(do func(*faultproxy.Proxy)) {
@@ -141,7 +158,9 @@ func (s *storm) losePublishes() {
 
 // outage has Redis refuse connections for longer than presence.ttl.
 func (s *storm) outage() {
+	from := time.Now()
 	s.everyProxy(func(p *faultproxy.Proxy) { p.Refuse(true); p.Cut() })
-	<-time.After(s.between(2500*time.Millisecond, 4*time.Second))
+	<-time.After(soakTTL + s.between(500*time.Millisecond, 2*time.Second))
+	s.cluster.history.Unreachable(history.Span{From: from, To: time.Now()})
 	s.everyProxy(func(p *faultproxy.Proxy) { p.Refuse(false) })
 }
