@@ -49,6 +49,7 @@ var allFaults = []fault{
 	{name: "black hole towards Redis", holds: theNetwork, strike: func(s *storm) { s.blackHole(faultproxy.ToServer) }},
 	{name: "black hole from Redis", holds: theNetwork, strike: func(s *storm) { s.blackHole(faultproxy.ToClient) }},
 	{name: "Redis 20 to 200 ms further away", strike: (*storm).delay},
+	{name: "Redis further away over some connections than over others", strike: (*storm).delayUnevenly},
 	{name: "one script's reply lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 1) }},
 	{name: "twenty replies lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 20) }},
 	{name: "publishes lost without a reconnect", bound: toldBound, strike: (*storm).losePublishes},
@@ -145,6 +146,15 @@ func (s *storm) delay() {
 	s.everyProxy(func(p *faultproxy.Proxy) { p.Delay(each) })
 	<-time.After(s.between(time.Second, 3*time.Second))
 	s.everyProxy(func(p *faultproxy.Proxy) { p.Delay(0) })
+}
+
+// delayUnevenly has what goes over one connection overtake what went before over another: replies, and what is
+// told.
+func (s *storm) delayUnevenly() {
+	most := s.between(200*time.Millisecond, 500*time.Millisecond)
+	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayUnevenly(most) })
+	<-time.After(s.between(2*time.Second, 4*time.Second))
+	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayUnevenly(0) })
 }
 
 // losePublishes loses what is told to instances, of which nobody learns otherwise: their connections stay.

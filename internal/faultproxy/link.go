@@ -3,6 +3,7 @@ package faultproxy
 import (
 	"errors"
 	"io"
+	"math"
 	"net"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type link struct {
 	client, server *net.TCPConn
 	done           chan struct{} // closed by cut
 	once           sync.Once
+	pace           float64 // its share of an uneven delay, from 0 to 1; set by add
 
 	head  []byte // the first headBytes of what the client said; guarded by Proxy.mu
 	tail  []byte // the last headBytes of it; guarded by Proxy.mu
@@ -87,6 +89,8 @@ func (p *Proxy) add(l *link) bool {
 	if !p.closed {
 		p.links[l] = struct{}{}
 	}
+	p.served++
+	_, l.pace = math.Modf(float64(p.served) * math.Phi) // well spread, and the same in each run
 	return !p.closed
 }
 

@@ -35,6 +35,7 @@ type Proxy struct {
 	closed  bool               // guarded by mu, as all below
 	ln      net.Listener       // nil while connections are refused
 	links   map[*link]struct{} // all open ones
+	served  int                // connections so far
 	faults  faults
 	changed chan struct{} // closed, and made anew, when faults change
 }
@@ -42,6 +43,7 @@ type Proxy struct {
 // faults is what the proxy does to the bytes that pass.
 type faults struct {
 	delay   time.Duration
+	uneven  time.Duration // a connection is delayed by its pace of it, beyond delay
 	hole    Direction
 	swallow int    // chunks towards the client still to be lost, with the connection
 	word    []byte // only after a request that contains it; empty = any
@@ -104,6 +106,10 @@ func (p *Proxy) Refuse(on bool) {
 // that.
 func (p *Proxy) Delay(d time.Duration) { p.change(func(f *faults) { f.delay = d }) }
 
+// DelayUnevenly is Delay by a time of each connection's own, below d: what is said over one overtakes what was
+// said before over another. Zero ends that.
+func (p *Proxy) DelayUnevenly(d time.Duration) { p.change(func(f *faults) { f.uneven = d }) }
+
 // BlackHole passes nothing more in the given directions, not even the end of a connection, as a
 // network that lost its route. Nothing is lost: as TCP sends again, what was held back passes when
 // the hole is healed with Neither. New connections open, as their handshake is with the proxy.
@@ -161,6 +167,7 @@ func (p *Proxy) current(l *link) (faults, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.faults
+	f.delay += time.Duration(l.pace * float64(f.uneven))
 	if !bytes.Contains(l.head, f.spared) && !bytes.Contains(l.tail, f.spared) {
 		f.hole = Both
 	}

@@ -343,3 +343,23 @@ func TestIsolatedFromAllButOne(t *testing.T) {
 	other.expect("held")
 	late.expect("held too")
 }
+
+func TestUnevenDelaysLetOneOvertakeTheOther(t *testing.T) {
+	e, p := setup(t)
+	warm := func() *caller {
+		c := dial(t, p)
+		c.say("warm")
+		c.expect("warm") // else the next might be served before it
+		<-e.lines
+		return c
+	}
+	slow, fast := warm(), warm() // 0.62 and 0.24 of the delay
+	p.DelayUnevenly(500 * time.Millisecond)
+	slow.say("first")
+	fast.say("second")
+	if line := <-e.lines; line != "second" {
+		t.Errorf("%q came first", line)
+	}
+	fast.expect("second")
+	slow.expect("first")
+}
