@@ -50,6 +50,7 @@ var allFaults = []fault{
 	{name: "black hole from Redis", holds: theNetwork, strike: func(s *storm) { s.blackHole(faultproxy.ToClient) }},
 	{name: "Redis 20 to 200 ms further away", strike: (*storm).delay},
 	{name: "Redis further away over some connections than over others", strike: (*storm).delayUnevenly},
+	{name: "publishes late", strike: (*storm).latePublishes},
 	{name: "one script's reply lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 1) }},
 	{name: "twenty replies lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 20) }},
 	{name: "publishes lost without a reconnect", bound: toldBound, strike: (*storm).losePublishes},
@@ -155,6 +156,14 @@ func (s *storm) delayUnevenly() {
 	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayUnevenly(most) })
 	<-time.After(s.between(2*time.Second, 4*time.Second))
 	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayUnevenly(0) })
+}
+
+// latePublishes has what instances are told come when its players may have heard of it otherwise, and acted on it.
+func (s *storm) latePublishes() {
+	late := s.between(300*time.Millisecond, 1500*time.Millisecond)
+	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayOf("subscribe", late) })
+	<-time.After(s.between(2*time.Second, 4*time.Second))
+	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayOf("subscribe", 0) })
 }
 
 // losePublishes loses what is told to instances, of which nobody learns otherwise: their connections stay.

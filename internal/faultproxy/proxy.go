@@ -44,6 +44,8 @@ type Proxy struct {
 type faults struct {
 	delay   time.Duration
 	uneven  time.Duration // a connection is delayed by its pace of it, beyond delay
+	late    time.Duration // delays beyond that the connections that began with lateTo
+	lateTo  []byte
 	hole    Direction
 	swallow int    // chunks towards the client still to be lost, with the connection
 	word    []byte // only after a request that contains it; empty = any
@@ -110,6 +112,12 @@ func (p *Proxy) Delay(d time.Duration) { p.change(func(f *faults) { f.delay = d 
 // said before over another. Zero ends that.
 func (p *Proxy) DelayUnevenly(d time.Duration) { p.change(func(f *faults) { f.uneven = d }) }
 
+// DelayOf is Delay for those connections only whose client said word in its first few kilobytes, beyond what
+// delays all. Zero ends that.
+func (p *Proxy) DelayOf(word string, d time.Duration) {
+	p.change(func(f *faults) { f.lateTo, f.late = []byte(word), d })
+}
+
 // BlackHole passes nothing more in the given directions, not even the end of a connection, as a
 // network that lost its route. Nothing is lost: as TCP sends again, what was held back passes when
 // the hole is healed with Neither. New connections open, as their handshake is with the proxy.
@@ -168,6 +176,9 @@ func (p *Proxy) current(l *link) (faults, <-chan struct{}) {
 	defer p.mu.Unlock()
 	f := p.faults
 	f.delay += time.Duration(l.pace * float64(f.uneven))
+	if f.late > 0 && bytes.Contains(l.head, f.lateTo) {
+		f.delay += f.late
+	}
 	if !bytes.Contains(l.head, f.spared) && !bytes.Contains(l.tail, f.spared) {
 		f.hole = Both
 	}

@@ -363,3 +363,22 @@ func TestUnevenDelaysLetOneOvertakeTheOther(t *testing.T) {
 	fast.expect("second")
 	slow.expect("first")
 }
+
+func TestDelayOfOneKindOfConnection(t *testing.T) {
+	e, p := setup(t)
+	late, other := dial(t, p), dial(t, p)
+	for _, c := range []*caller{late, other} {
+		c.say(map[*caller]string{late: "subscribe", other: "else"}[c])
+		<-e.lines
+	}
+	late.expect("subscribe")
+	other.expect("else")
+	p.DelayOf("subscribe", 500*time.Millisecond)
+	late.say("first")
+	other.say("second")
+	if line := <-e.lines; line != "second" {
+		t.Errorf("%q came first", line)
+	}
+	other.expect("second")
+	late.expect("first")
+}
