@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,7 +47,8 @@ const (
 	// healing is how long the players' state may take to be right again after a fault.
 	healing = 3 * time.Second
 	// soakTTL is longer than the lease of an instance, so that the lease alone tells that one is silent.
-	soakTTL = 5 * time.Second
+	soakTTL   = 5 * time.Second
+	soakGrace = time.Second // that of settingsFile
 )
 
 // soakWorlds are the worlds that the players are moved through, and their sizes.
@@ -98,12 +100,13 @@ type storm struct {
 	report  *report
 	deck    []fault // of chosenFaults, what is still to come
 	probes  int
-	victim  *instance // the one that this fault may harm; nil for any
-	alone   bool      // no other fault strikes at the same time
+	victim  *instance       // the one that this fault may harm; nil for any
+	alone   bool            // no other fault strikes at the same time
+	later   *sync.WaitGroup // what goes on beyond the fault, until the end of the round
 }
 
 func newStorm(c *cluster, seed uint64) *storm {
-	return &storm{cluster: c, random: rand.New(rand.NewPCG(seed, 0)), seed: seed}
+	return &storm{cluster: c, random: rand.New(rand.NewPCG(seed, 0)), seed: seed, later: &sync.WaitGroup{}}
 }
 
 // blow runs the round and judges it.
@@ -127,9 +130,10 @@ func (s *storm) blow() {
 		s.suffer(s.draw(most))
 	}
 	<-time.After(healing)
+	s.later.Wait()
 	d.finish()
 	settled := d.settle(players)
-	s.report.violations += c.judge(history.Options{SettledAt: settled, Worlds: judged, Grace: time.Second, Calm: soakTTL})
+	s.report.violations += c.judge(history.Options{SettledAt: settled, Worlds: judged, Grace: soakGrace, Calm: soakTTL})
 	s.report.count = s.report.count.Plus(c.history.Count())
 	for _, p := range players {
 		p.leaveAll()

@@ -175,11 +175,32 @@ func (s *storm) losePublishes() {
 	s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe", 0) })
 }
 
-// outage has Redis refuse connections for longer than presence.ttl.
+// outage has Redis refuse connections for longer than presence.ttl. Who was away before it comes back a while
+// after it; the history judges what it finds.
 func (s *storm) outage() {
+	back := s.leaveBehind()
 	from := time.Now()
 	s.everyProxy(func(p *faultproxy.Proxy) { p.Refuse(true); p.Cut() })
 	<-time.After(soakTTL + s.between(500*time.Millisecond, 2*time.Second))
 	s.cluster.history.Unreachable(history.Span{From: from, To: time.Now()})
 	s.everyProxy(func(p *faultproxy.Proxy) { p.Refuse(false) })
+	s.later.Go(back)
+}
+
+// leaveBehind has a player wait and break off, and returns how it comes back. With other faults at the same time
+// nobody can say what it is owed.
+func (s *storm) leaveBehind() (back func()) {
+	if !s.alone {
+		return func() {}
+	}
+	p, i := s.pair("away")[0], s.any()
+	p.connect(i)
+	p.join("five")
+	p.cut()
+	<-time.After(soakGrace / 3) // until it is away, and not gone
+	return func() {
+		<-time.After(soakTTL / 3) // several sweeps
+		p.insist(i)
+		s.letGo(p)
+	}
 }

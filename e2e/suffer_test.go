@@ -88,6 +88,7 @@ func (s *storm) suffer(faults []fault) {
 	striking.Wait()
 	over := time.Now()
 	took := s.probe(over)
+	c.t.Logf("%s healed after %v", over.Format("15:04:05.000"), took)
 	if most := within(bound); took > most {
 		c.t.Errorf("seed %d: %s: healed only after %v, at most %v", s.seed, names, took, most)
 	}
