@@ -34,16 +34,22 @@ func NewClock(t testing.TB) *Clock {
 	if err := os.WriteFile(source, clockSource, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	compiler := os.Getenv("CC")
-	if compiler == "" {
-		compiler = "cc"
-	}
 	//nolint:gosec // G204: arguments are the test's own
-	if out, err := exec.Command(compiler, "-shared", "-fPIC", "-O2", "-o", c.library, source).CombinedOutput(); err != nil {
+	if out, err := exec.Command(compiler(), "-shared", "-fPIC", "-O2", "-o", c.library, source).CombinedOutput(); err != nil {
 		t.Fatalf("redistest: compile the clock: %v\n%s", err, out)
 	}
 	c.Set(0)
 	return c
+}
+
+// compiler is the C compiler that scripts/install-test-tools.sh sees to.
+func compiler() string {
+	for _, name := range []string{os.Getenv("CC"), "gcc", "clang"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return "cc"
 }
 
 // Set puts the clock by so much before (or after, if negative) the machine's, at once.
