@@ -88,6 +88,7 @@ type overlap struct {
 // ending is the end of a ticket or match that the player was told without having asked.
 type ending struct {
 	at                    time.Time
+	made                  time.Time // by Redis' clock
 	ticket, match, reason string
 	conn                  int
 	repeat                bool // in the notices of a state
@@ -126,7 +127,11 @@ func (r *replay) take(e Entry) {
 	}
 }
 
+// sent takes in a request. What an older connection asks for in vain explains nothing.
 func (r *replay) sent(e Entry) {
+	if e.Conn < r.current {
+		return
+	}
 	switch q := e.Request.(type) {
 	case *protocol.Hello:
 		if c := r.conns[e.Conn-1]; c.hello.IsZero() {
@@ -210,7 +215,7 @@ func (r *replay) ending(e Entry, n protocol.Notice, repeat bool) {
 	end := ending{at: e.At, conn: e.Conn, repeat: repeat}
 	switch n := n.(type) {
 	case *protocol.Dequeued:
-		end.ticket, end.reason = n.TicketID, n.Reason
+		end.ticket, end.reason, end.made = n.TicketID, n.Reason, moment(n.NoticeID)
 	case *protocol.MatchCancelled:
 		end.match, end.reason = n.MatchID, n.Reason
 	case *protocol.MatchEnded:
