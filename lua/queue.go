@@ -26,9 +26,15 @@ type WorldRules struct {
 	QueueLimit int
 }
 
-// width is how far one call looks: enough for the matches of a call, and never far.
-func (w WorldRules) width() int {
-	return min(max(w.Scan, w.Size, maxPlayersPerCall), maxWindow)
+// width is how far one call looks: some times the players of the matches that it may form, and never far. A call
+// for one match is not to read a hundred tickets because so many wait. Where the same two are kept apart it looks
+// far: the next may not fit.
+func (w WorldRules) width(matches int) int {
+	far := min(4*matches*w.Size, maxPlayersPerCall)
+	if w.RematchCooldown > 0 {
+		far = maxPlayersPerCall
+	}
+	return min(max(w.Scan, w.Size, far), maxWindow)
 }
 
 // Join asks for a ticket.
@@ -122,10 +128,10 @@ func (s *Store) formCall(w WorldRules, after ident.Place, candidates []Candidate
 	hold, drain := w.MatchHold.Milliseconds(), s.opts.Drain.Milliseconds()
 	var c call
 	if w.Pairs {
-		c = call{script: "find_opponent", args: []any{string(w.Name), w.Revision.String(), after.String(), w.width(),
+		c = call{script: "find_opponent", args: []any{string(w.Name), w.Revision.String(), after.String(), w.width(len(candidates)),
 			hold, drain, w.Scan, w.RematchCooldown.Milliseconds(), len(candidates)}}
 	} else {
-		c = call{script: "extract_group", args: []any{string(w.Name), w.Revision.String(), w.Size, w.width(),
+		c = call{script: "extract_group", args: []any{string(w.Name), w.Revision.String(), w.Size, w.width(len(candidates)),
 			hold, drain, len(candidates)}}
 	}
 	for _, m := range candidates {
