@@ -23,11 +23,13 @@ const module = "github.com/musterhq/muster"
 // arrows are the packages of the module that a package may import, besides internal/ident and, in
 // tests, the helpers for tests. Where a package is missing here, so is the thought where it belongs.
 var arrows = map[string][]string{
-	".":        {"server", "hub", "matching", "presence", "lua", "load", "sim", "client", "protocol", "configs"},
-	"server":   {"hub", "matching", "presence", "allocation", "lua", "protocol", "configs", "web"},
+	".":        {"server", "hub", "matching", "presence", "journal", "webhooks", "lua", "load", "sim", "client", "protocol", "configs"},
+	"server":   {"hub", "matching", "presence", "allocation", "journal", "webhooks", "lua", "protocol", "configs", "web"},
 	"hub":      {"lua", "protocol", "configs"},
 	"matching": {"lua", "protocol", "configs"},
 	"presence": {"lua", "protocol", "configs"},
+	"journal":  {"lua"},
+	"webhooks": {"lua"},
 	"lua":      {},
 	"protocol": {},
 	"configs":  {},
@@ -46,12 +48,13 @@ var testArrows = map[string][]string{
 }
 
 // testHelpers may be imported by tests, by e2e and by each other only.
-var testHelpers = []string{"internal/redistest", "internal/faultproxy", "internal/loopback"}
+var testHelpers = []string{"internal/redistest", "internal/pgtest", "internal/faultproxy", "internal/loopback"}
 
 // foreign are the packages in which a module from outside may be imported.
 var foreign = map[string][]string{
 	"github.com/redis/go-redis":     {"lua", "internal/redistest"},
 	"github.com/alicebob/miniredis": {"lua", "internal/redistest"},
+	"github.com/jackc/pgx":          {"journal", "internal/pgtest"},
 	"github.com/gin-gonic/gin":      {"server"},
 	"github.com/coder/websocket":    {"server", "client", "e2e"},
 }

@@ -59,7 +59,7 @@ func command() *cobra.Command {
 	serve := serveCommand()
 	serve.Use, serve.Short = "serve", "Serve players (the default)"
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(serve, versionCommand(), healthCommand(), loadCommand())
+	root.AddCommand(serve, versionCommand(), healthCommand(), loadCommand(), matchesCommand(), journalCommand(), webhooksCommand())
 	return root
 }
 

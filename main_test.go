@@ -13,6 +13,15 @@ func TestAWrongCommandLineIsAUsageError(t *testing.T) {
 		"command":         {"nope"},
 		"argument":        {"serve", "nope"},
 		"value of a flag": {"--check=nope"},
+		"two matches":     {"matches", "m1", "m2"},
+		"no id":           {"matches", "a b"},
+		"time":            {"matches", "--since", "yesterday"},
+		"time to come":    {"matches", "--since", "-1h"},
+		"state":           {"matches", "--state", "open"},
+		"limit":           {"matches", "--limit", "0"},
+		"replay what":     {"journal", "replay"},
+		"replay both":     {"webhooks", "replay", "--all", "e1"},
+		"what of journal": {"journal", "alive"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := command()

@@ -17,6 +17,22 @@ func (l *loader) checkServer(c *Config) {
 	checkUnique(l, "origins", "origin", c.Origins)
 	checkUnique(l, "limits.trusted_proxies", "network", c.Limits.TrustedProxies)
 	l.checkAuth(c)
+	l.checkWebhooks(c.Webhooks)
+}
+
+// checkWebhooks refuses an address a second time: its deliveries are told apart by it. The address is not
+// repeated, as it may hold a token.
+func (l *loader) checkWebhooks(webhooks []Webhook) {
+	first := make(map[string]int, len(webhooks))
+	for i, w := range webhooks {
+		if other, ok := first[w.URL]; ok && w.URL != "" {
+			l.report("is the same address as that of "+element("webhooks", other)+"; one entry may have several events",
+				join(element("webhooks", i), "url"))
+			continue
+		}
+		first[w.URL] = i
+		checkUnique(l, join(element("webhooks", i), "events"), "event", w.Events)
+	}
 }
 
 func (l *loader) checkAuth(c *Config) {

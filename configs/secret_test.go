@@ -85,7 +85,6 @@ func TestRefusedTwins(t *testing.T) {
 		"content": {environ: []string{"MUSTER_AUTH_HS256_SECRET_FILE=" + bad}, want: `
 MUSTER_AUTH_HS256_SECRET_FILE: auth.hs256_secret_file: names a file whose text must have at least 32 bytes`},
 		"in a list": {file: "webhooks:\n- url: http://h\n  events: [match.ended]\n  secret_file: /nowhere\n", want: `
-F:1: webhooks: is not available in this version
 F:4: webhooks[0].secret_file: cannot be read: "/nowhere": no such file or directory`},
 		"in a world": {file: "worlds:\n- name: a\n  allocator: {webhook: http://h, secret: a, secret_file: /x}\n", want: `
 F:3: worlds[0].allocator.secret_file: is set as well as worlds[0].allocator.secret; give one of the two`},

@@ -10,9 +10,6 @@ var unavailable = []struct {
 	asked func(*Config) bool
 }{
 	{"auth.mode", "token ", func(c *Config) bool { return c.Auth.Mode == AuthToken }},
-	{"journal.url", "", func(c *Config) bool { return c.Journal.URL != "" && c.Journal.URLFile == "" }},
-	{"journal.url_file", "", func(c *Config) bool { return c.Journal.URLFile != "" }},
-	{"webhooks", "", func(c *Config) bool { return len(c.Webhooks) > 0 }},
 }
 
 var unavailableInWorld = []struct {

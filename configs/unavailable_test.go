@@ -27,8 +27,6 @@ func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]rejected{
 		"token mode":  {file: "auth:\n  mode: token\n  jwks_file: keys.json\n  issuer: me\n  audience: you\n  client_attributes: [map]\n", want: "F:2: auth.mode: token is not available in this version"},
-		"journal":     {file: "journal:\n  url: postgres://u:p@h/d\n", want: "F:2: journal.url: is not available in this version"},
-		"webhooks":    {file: "webhooks:\n- {url: 'https://h/x', secret: s, events: [match.completed]}\n", want: "F:1: webhooks: is not available in this version"},
 		"rules":       {file: rankedWorld, want: "F:3: worlds[0].mode: rules is not available in this version"},
 		"named teams": {file: "worlds: [{name: a, mode: rules, teams: [{name: raiders, size: 4, min_size: 3}, {name: boss, size: 1}]}]\n", want: "F:1: worlds[0].mode: rules is not available in this version"},
 		"parties":     {file: "worlds: [{name: a, party_max: 3}]\n", want: "F:1: worlds[0].party_max: is not available in this version"},
@@ -46,14 +44,6 @@ func TestShapeOfTheUnavailable(t *testing.T) {
 		"no key for tokens": {file: "auth:\n  mode: token\n", want: `
 F:2: auth.mode: needs exactly one of auth.hs256_secret (or auth.hs256_secret_file), auth.public_key_file and auth.jwks_file
 F:2: auth.mode: token is not available in this version`},
-		"journal": {file: "journal: {url: 'mysql://h', attempts: 0}\n", want: `
-F:1: journal.url: must be a URL that starts with postgres://
-F:1: journal.attempts: must be a whole number from 1 to 100, is "0"`},
-		"webhook": {file: "webhooks:\n- {url: ftp://h, events: [match.begun]}\n- {url: 'http://h'}\n", want: `
-F:1: webhooks: is not available in this version
-F:2: webhooks[0].url: must be a URL that starts with http:// or https://, is "ftp://h"
-F:2: webhooks[0].events[0]: must be match.completed, match.cancelled, match.ended or player.dequeued, is "match.begun"
-F:3: webhooks[1].events: is missing`},
 		"party": {file: "worlds: [{name: a, size: 3, party_max: 4}]\n", want: `
 F:1: worlds[0].party_max: must be at most size, so 3, is 4
 F:1: worlds[0].party_max: is not available in this version`},

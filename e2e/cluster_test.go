@@ -42,8 +42,10 @@ type cluster struct {
 	redisURL  string
 	realm     string
 	worlds    string
+	config    string // path of the settings
 	env       []string
 	proxied   bool
+	urls      map[int]string // where single instances find Redis, if not at redisURL
 	instances []*instance
 	history   *history.History
 }
@@ -71,6 +73,11 @@ func withRedis(redis *redistest.Server, addr string) option {
 // withRealm names the realm, of which a Redis Cluster holds all on one node.
 func withRealm(realm string) option { return func(c *cluster) { c.realm = realm } }
 
+// withURLOf has the n-th instance, counted from 0, find Redis at an address of its own.
+func withURLOf(n int, url string) option {
+	return func(c *cluster) { c.urls = map[int]string{n: url} }
+}
+
 // withProxies puts a proxy between each instance and Redis.
 func withProxies() option { return func(c *cluster) { c.proxied = true } }
 
@@ -85,12 +92,11 @@ func startCluster(t *testing.T, n int, opts ...option) *cluster {
 		c.redis = redistest.Start(t)
 		c.redisURL = c.redis.URL()
 	}
-	config := filepath.Join(t.TempDir(), "muster.yaml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, settingsFile, c.realm, c.worlds), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	c.config = filepath.Join(t.TempDir(), "muster.yaml")
+	c.writeConfig()
 	for i := range n {
-		c.instances = append(c.instances, c.newInstance(fmt.Sprintf("I%d", i+1), config))
+		c.instances = append(c.instances, c.newInstance(fmt.Sprintf("I%d", i+1), c.config))
+		c.instances[i].ownURL = c.urls[i]
 		if c.proxied {
 			c.instances[i].proxy = faultproxy.Start(t, c.redis.Addr())
 		}
@@ -102,6 +108,14 @@ func startCluster(t *testing.T, n int, opts ...option) *cluster {
 		i.awaitReady()
 	}
 	return c
+}
+
+// writeConfig writes the settings into the file that all instances read.
+func (c *cluster) writeConfig() {
+	c.t.Helper()
+	if err := os.WriteFile(c.config, fmt.Appendf(nil, settingsFile, c.realm, c.worlds), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // environ is the environment of an instance: nothing of the tests' own reaches it.

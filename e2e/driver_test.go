@@ -79,6 +79,18 @@ func (d *driver) connect(p *player, random *rand.Rand) {
 	}
 }
 
+// takeOver opens a second connection, and has the first, which does not know of it yet, say one thing more.
+func (d *driver) takeOver(p *player, random *rand.Rand) {
+	old, conn := p.current()
+	d.connect(p, random)
+	if _, now := p.current(); now == conn {
+		return // it is still the one
+	}
+	ctx, cancel := context.WithTimeout(p.t.Context(), attempt)
+	defer cancel()
+	_, _ = p.ask(ctx, old, conn, &protocol.Leave{}) // the history judges the answer
+}
+
 // act does one thing at random, what the player's state suggests most of the time.
 func (d *driver) act(p *player, random *rand.Rand, steady bool) {
 	world := d.worlds[random.IntN(len(d.worlds))]
@@ -88,7 +100,7 @@ func (d *driver) act(p *player, random *rand.Rand, steady bool) {
 	case dice < 4 && !steady:
 		p.cut()
 	case dice < 7 && !steady:
-		d.connect(p, random) // takes over
+		d.takeOver(p, random)
 	case dice < 10:
 		d.do(p, &protocol.Status{})
 	case dice < 13:

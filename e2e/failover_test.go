@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,16 +52,33 @@ func TestWritesThatAFailoverLostAreBroughtBack(t *testing.T) {
 	c.judge(history.Options{SettledAt: time.Now()})
 }
 
-// failover takes a primary away and waits until what is asked for works on the new one.
+// failoverBound is how long after its promotion a replica may take to be matched on.
+const failoverBound = 5 * time.Second
+
+// failover takes a primary away and waits until what is asked for works on the replica that is promoted.
 func (c *cluster) failover(harm func(), works func() string) {
 	c.t.Helper()
 	from := time.Now()
 	harm()
+	awaitRole(c.t, c.redis, "master")
+	promoted := time.Now()
 	eventually(c.t, works)
-	if took := time.Since(from); took > sentinelPatience+10*time.Second {
-		c.t.Errorf("healed only after %v", took)
+	if took := time.Since(promoted); took > within(failoverBound) {
+		c.t.Errorf("healed only %v after the promotion", took)
 	}
 	c.history.Lost(history.Loss{Span: history.Span{From: from, To: time.Now().Add(healing)}})
+}
+
+// awaitRole waits until a server is a master, or a slave, as Redis calls them.
+func awaitRole(t *testing.T, redis *redistest.Server, role string) {
+	t.Helper()
+	eventually(t, func() string {
+		info, err := redis.Do(t.Context(), "INFO", "replication")
+		if err != nil || !strings.Contains(fmt.Sprint(info), "role:"+role) {
+			return fmt.Sprintf("the server is no %s: %v", role, err)
+		}
+		return ""
+	})
 }
 
 func TestANodeOfARedisClusterFailsOver(t *testing.T) {

@@ -28,6 +28,9 @@ type instance struct {
 	addr    string // host:port for clients
 	opsAddr string
 	logPath string
+	ownURL  string            // where it finds Redis, if that is not where the cluster does
+	program string            // the built server
+	env     []string          // NAME=value, beside the cluster's
 	proxy   *faultproxy.Proxy // between it and Redis; nil without withProxies
 
 	cmd    *exec.Cmd
@@ -40,7 +43,7 @@ var httpClient = &http.Client{Timeout: 5 * time.Second}
 func (c *cluster) newInstance(name, config string) *instance {
 	c.t.Helper()
 	i := &instance{
-		t: c.t, cluster: c, name: name, config: config,
+		t: c.t, cluster: c, name: name, config: config, program: program,
 		addr: freeAddr(c.t), opsAddr: freeAddr(c.t), logPath: filepath.Join(c.t.TempDir(), name+".log"),
 	}
 	c.t.Cleanup(i.cleanup)
@@ -59,10 +62,14 @@ func freeAddr(t *testing.T) string {
 
 // redisURL is where the instance finds Redis.
 func (i *instance) redisURL() string {
-	if i.proxy == nil {
+	switch {
+	case i.ownURL != "":
+		return i.ownURL
+	case i.proxy != nil:
+		return "redis://" + i.proxy.Addr() + "/0"
+	default:
 		return i.cluster.redisURL
 	}
-	return "redis://" + i.proxy.Addr() + "/0"
 }
 
 // start starts the process and does not wait for it. Its log is kept over several starts.
@@ -73,8 +80,8 @@ func (i *instance) start() {
 		i.t.Fatal(err)
 	}
 	defer func() { _ = log.Close() }() // the child has its own descriptor
-	cmd := exec.Command(program, "serve", "--config", i.config, "--listen", i.addr, "--ops-listen", i.opsAddr)
-	cmd.Env, cmd.Stdout, cmd.Stderr = i.cluster.environ(i.redisURL()), log, log
+	cmd := exec.Command(i.program, "serve", "--config", i.config, "--listen", i.addr, "--ops-listen", i.opsAddr)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(i.cluster.environ(i.redisURL()), i.env...), log, log
 	dieWithParent(cmd)
 	started, exited := make(chan error, 1), make(chan struct{})
 	go func() {

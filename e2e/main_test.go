@@ -30,12 +30,20 @@ func buildAndRun(m *testing.M) (code int, err error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // it lies among temporary files
 	program = filepath.Join(dir, "muster")
-	args := []string{"build", "-buildvcs=false", "-o", program}
-	if raceEnabled {
+	if err := build(program, raceEnabled); err != nil {
+		return 1, err
+	}
+	return m.Run(), nil
+}
+
+// build builds the server, with further arguments for the go command.
+func build(path string, race bool, args ...string) error {
+	args = append([]string{"build", "-buildvcs=false", "-o", path}, args...)
+	if race {
 		args = append(args, "-race")
 	}
 	if out, err := exec.Command("go", append(args, "..")...).CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("build the server: %w\n%s", err, out)
+		return fmt.Errorf("build the server: %w\n%s", err, out)
 	}
-	return m.Run(), nil
+	return nil
 }

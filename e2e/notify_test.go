@@ -22,7 +22,7 @@ func TestALostPublishIsMadeUpFor(t *testing.T) {
 		p[1].join("duel") // the match is told to the first instance by the publish that is lost
 		lost := time.Now()
 		m := together(t, p...)
-		if took := time.Since(lost); took > 3*time.Second {
+		if took := time.Since(lost); took > within(toldBound) {
 			t.Errorf("told only after %v", took)
 		}
 		for _, x := range p {

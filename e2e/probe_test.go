@@ -14,31 +14,53 @@ const probeAttempt = 4 * time.Second
 
 // probe measures how long after a moment two fresh players on different instances have met.
 func (s *storm) probe(since time.Time) time.Duration {
+	where := s.random.Perm(len(s.cluster.instances))
+	pair := s.pair("probe")
+	return s.meeting(since, pair, s.cluster.instances[where[0]], s.cluster.instances[where[1]])
+}
+
+// pair are two players that do not take part in anything else.
+func (s *storm) pair(kind string) []*player {
 	s.probes++
+	var pair []*player
+	for k := range 2 {
+		pair = append(pair, s.cluster.player(fmt.Sprintf("r%d-%s%d-%d", s.report.rounds, kind, s.probes, k)))
+	}
+	return pair
+}
+
+// meeting has a pair meet, each player on its instance and nobody else, and returns how long after a moment both
+// knew of it. Then it lets them go.
+func (s *storm) meeting(since time.Time, pair []*player, at ...*instance) time.Duration {
 	ctx, cancel := context.WithTimeout(s.cluster.t.Context(), patience)
 	defer cancel()
-	where := s.random.Perm(len(s.cluster.instances))
-	var pair []*player
 	var wg sync.WaitGroup
-	for k := range 2 {
-		p := s.cluster.player(fmt.Sprintf("r%d-probe%d-%d", s.report.rounds, s.probes, k))
-		i := s.cluster.instances[where[k]]
-		pair = append(pair, p)
-		wg.Go(func() { p.meet(ctx, i, probeWorld) })
+	for k, p := range pair {
+		wg.Go(func() { p.meet(ctx, at[k], probeWorld) })
 	}
 	wg.Wait()
 	took := time.Since(since)
+	first, _ := pair[0].believes()
+	if second, _ := pair[1].believes(); first == "" || first != second {
+		s.cluster.t.Errorf("seed %d: %v after the fault %s is in match %q, and %s in %q", s.seed, took, pair[0].id, first, pair[1].id, second)
+	}
 	for _, p := range pair {
-		match, _ := p.believes()
-		if match == "" {
-			s.cluster.t.Errorf("seed %d: %s is not matched %v after the fault", s.seed, p.id, took)
-			continue
-		}
-		// Its outcome matters to the history, not to the probe.
-		_, _ = p.try(&protocol.LeaveMatch{MatchID: match})
-		p.cut()
+		s.letGo(p)
 	}
 	return took
+}
+
+// letGo ends what a player of a probe has.
+func (s *storm) letGo(p *player) {
+	if c, _ := p.current(); c == nil {
+		return
+	}
+	// The outcome matters to the history, not to the probe.
+	_, _ = p.try(&protocol.Leave{})
+	if match, _ := p.believes(); match != "" {
+		_, _ = p.try(&protocol.LeaveMatch{MatchID: match})
+	}
+	p.cut()
 }
 
 // meet connects and joins, as often as it takes, until the player is in a match or ctx ends.
@@ -58,4 +80,46 @@ func (p *player) meet(ctx context.Context, i *instance, world string) {
 		}
 		cancel()
 	}
+}
+
+// orphan kills an instance that two players are on, one of whom waits for the other, and has them come back
+// to another instance.
+func (s *storm) orphan(i *instance) {
+	pair := s.pair("orphan")
+	for _, p := range pair {
+		p.connect(i)
+	}
+	pair[0].join(probeWorld)
+	i.kill()
+	other := s.cluster.instances[0]
+	if other == i {
+		other = s.cluster.instances[1]
+	}
+	for _, p := range pair {
+		p.insist(other)
+	}
+	took := s.meeting(time.Now(), pair, other, other)
+	if most := within(reconnectBound); took > most {
+		s.cluster.t.Errorf("seed %d: players of a killed instance met %v after they were back, at most %v", s.seed, took, most)
+	}
+	s.report.suffered(comeBack, took)
+}
+
+// told does harm to what instances are told while a pair on two of them meets: one of the two can learn of it
+// only by what is lost. That it does in time can be asked only where nothing else is broken.
+func (s *storm) told(harm func()) {
+	if !s.alone {
+		harm()
+		return
+	}
+	pair, at := s.pair("told"), s.cluster.instances
+	for k, p := range pair {
+		p.connect(at[k])
+	}
+	harm()
+	took := s.meeting(time.Now(), pair, at[0], at[1])
+	if most := within(toldBound); took > most {
+		s.cluster.t.Errorf("seed %d: told of a match %v after the harm, at most %v", s.seed, took, most)
+	}
+	s.report.suffered(toldLate, took)
 }

@@ -19,9 +19,11 @@ func (s *storm) redis(args ...any) {
 
 // killSubscribers breaks the connections over which instances are told things, again and again.
 func (s *storm) killSubscribers() {
-	for range 5 {
-		s.redis("CLIENT", "KILL", "TYPE", "pubsub")
+	cut := func() { s.redis("CLIENT", "KILL", "TYPE", "pubsub") }
+	s.told(cut)
+	for range 4 {
 		<-time.After(s.between(0, 200*time.Millisecond))
+		cut()
 	}
 }
 

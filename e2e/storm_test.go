@@ -1,8 +1,11 @@
 package e2e
 
 import (
+	"math"
+	"slices"
 	"time"
 
+	"github.com/musterhq/muster/e2e/history"
 	"github.com/musterhq/muster/internal/faultproxy"
 )
 
@@ -11,42 +14,69 @@ type fault struct {
 	name string
 	// loses tells that what Redis knew goes with it: rule 7 bounds what that may cost.
 	loses bool
+	// holds is what no other fault may have at the same time.
+	holds part
+	// bound is how long the recovery may take once the harm is over; 0 is usualBound.
+	bound time.Duration
 	// strike does the harm, and returns when it is over.
 	strike func(s *storm)
 }
+
+// part is something of the system that only one fault at a time can have.
+type part uint8
+
+const (
+	theProcess part = 1 << iota // Redis' own
+	theNetwork                  // whether bytes pass between instances and Redis
+)
+
+// usualBound is how long matching may take to heal once Redis answers again; toldBound, where only what
+// instances are told was lost; reconnectBound, how long players wait who come back from a killed instance.
+const (
+	usualBound     = 3 * time.Second
+	toldBound      = 2 * time.Second
+	reconnectBound = time.Second
+)
 
 // allFaults are the faults out of which each round takes some.
 var allFaults = []fault{
 	{name: "instance killed (SIGKILL)", strike: (*storm).crash},
 	{name: "instance drained (SIGTERM)", strike: (*storm).drain},
 	{name: "instance frozen past its lease (SIGSTOP)", strike: (*storm).freezeInstance},
-	{name: "instance cut off from Redis past its lease", strike: (*storm).isolate},
+	{name: "instance cut off from Redis past its lease", holds: theNetwork, strike: (*storm).isolate},
 	{name: "all connections to Redis reset", strike: func(s *storm) { s.everyProxy((*faultproxy.Proxy).Cut) }},
-	{name: "black hole both ways", strike: func(s *storm) { s.blackHole(faultproxy.Both) }},
-	{name: "black hole towards Redis", strike: func(s *storm) { s.blackHole(faultproxy.ToServer) }},
-	{name: "black hole from Redis", strike: func(s *storm) { s.blackHole(faultproxy.ToClient) }},
+	{name: "black hole both ways", holds: theNetwork, strike: func(s *storm) { s.blackHole(faultproxy.Both) }},
+	{name: "black hole towards Redis", holds: theNetwork, strike: func(s *storm) { s.blackHole(faultproxy.ToServer) }},
+	{name: "black hole from Redis", holds: theNetwork, strike: func(s *storm) { s.blackHole(faultproxy.ToClient) }},
 	{name: "Redis 20 to 200 ms further away", strike: (*storm).delay},
+	{name: "Redis further away over some connections than over others", strike: (*storm).delayUnevenly},
+	{name: "publishes late", strike: (*storm).latePublishes},
 	{name: "one script's reply lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 1) }},
 	{name: "twenty replies lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 20) }},
-	{name: "publishes lost without a reconnect", strike: (*storm).losePublishes},
-	{name: "outage longer than presence.ttl", strike: (*storm).outage},
-	{name: "pub/sub connections killed, five times", strike: (*storm).killSubscribers},
+	{name: "publishes lost without a reconnect", bound: toldBound, strike: (*storm).losePublishes},
+	{name: "outage longer than presence.ttl", holds: theNetwork, strike: (*storm).outage},
+	{name: "pub/sub connections killed, five times", bound: toldBound, strike: (*storm).killSubscribers},
 	{name: "script cache emptied (SCRIPT FLUSH)", strike: func(s *storm) { s.redis("SCRIPT", "FLUSH") }},
-	{name: "Redis frozen (SIGSTOP)", strike: (*storm).freezeRedis},
+	{name: "Redis frozen (SIGSTOP)", holds: theProcess, strike: (*storm).freezeRedis},
 	{name: "Redis paused (CLIENT PAUSE)", strike: (*storm).pauseRedis},
-	{name: "Redis busy with a script (BUSY)", strike: (*storm).busyRedis},
+	{name: "Redis busy with a script (BUSY)", holds: theProcess, strike: (*storm).busyRedis},
 	{name: "Redis full (maxmemory, noeviction)", strike: (*storm).fillRedis},
 	{name: "Redis read-only (REPLICAOF nowhere)", strike: (*storm).readOnlyRedis},
-	{name: "Redis killed and restarted with its data", strike: func(s *storm) { s.restartRedis(true) }},
-	{name: "Redis killed and restarted empty", loses: true, strike: func(s *storm) { s.restartRedis(false) }},
+	{name: "Redis killed and restarted with its data", holds: theProcess, strike: func(s *storm) { s.restartRedis(true) }},
+	{name: "Redis killed and restarted empty", loses: true, holds: theProcess, strike: func(s *storm) { s.restartRedis(false) }},
 	{name: "Redis emptied (FLUSHALL)", loses: true, strike: func(s *storm) { s.redis("FLUSHALL") }},
 	{name: "Redis emptied and an instance killed", loses: true, strike: (*storm).emptyAndCrash},
 }
 
-// crash kills an instance and starts it again.
+// crash kills an instance and starts it again. That its players are matched as soon as they are back can be
+// asked only where nothing else is broken.
 func (s *storm) crash() {
 	i := s.any()
-	i.kill()
+	if s.alone {
+		s.orphan(i)
+	} else {
+		i.kill()
+	}
 	<-time.After(s.between(100*time.Millisecond, time.Second))
 	i.start()
 	i.awaitReady()
@@ -62,7 +92,7 @@ func (s *storm) drain() {
 	i.awaitReady()
 }
 
-// pastLease is longer than the lease of an instance, and not by much longer than presence.ttl.
+// pastLease is longer than the lease of an instance, and shorter than presence.ttl.
 func (s *storm) pastLease() time.Duration {
 	return s.between(3200*time.Millisecond, 4500*time.Millisecond)
 }
@@ -70,17 +100,32 @@ func (s *storm) pastLease() time.Duration {
 // freezeInstance lets an instance stand still; it comes back with all that it believed.
 func (s *storm) freezeInstance() {
 	i := s.any()
-	i.pause()
-	<-time.After(s.pastLease())
-	i.resume()
+	s.silence(i, i.pause, i.resume)
 }
 
 // isolate keeps an instance from Redis, while its clients still reach it.
 func (s *storm) isolate() {
 	i := s.any()
-	i.proxy.BlackHole(faultproxy.Both)
+	s.silence(i, func() { i.proxy.BlackHole(faultproxy.Both) }, func() { i.proxy.BlackHole(faultproxy.Neither) })
+}
+
+// silence keeps an instance silent for longer than its lease. Who waits on it is passed over from then on.
+func (s *storm) silence(i *instance, begin, end func()) {
+	if !s.alone {
+		begin()
+		<-time.After(s.pastLease())
+		end()
+		return
+	}
+	ghost := s.pair("ghost")[0]
+	ghost.connect(i)
+	ghost.join(probeWorld)
+	begin()
 	<-time.After(s.pastLease())
-	i.proxy.BlackHole(faultproxy.Neither)
+	others := slices.DeleteFunc(slices.Clone(s.cluster.instances), func(other *instance) bool { return other == i })
+	s.meeting(time.Now(), s.pair("passing"), others...)
+	end()
+	s.letGo(ghost)
 }
 
 func (s *storm) everyProxy(do func(*faultproxy.Proxy)) {
@@ -104,18 +149,58 @@ func (s *storm) delay() {
 	s.everyProxy(func(p *faultproxy.Proxy) { p.Delay(0) })
 }
 
-// losePublishes loses messages to instances of which nobody learns otherwise: their connections stay. What
-// is not lost in time is not lost any more.
+// delayUnevenly has what goes over one connection overtake what went before over another: replies, and what is
+// told.
+func (s *storm) delayUnevenly() {
+	most := s.between(200*time.Millisecond, 500*time.Millisecond)
+	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayUnevenly(most) })
+	<-time.After(s.between(2*time.Second, 4*time.Second))
+	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayUnevenly(0) })
+}
+
+// latePublishes has what instances are told come when its players may have heard of it otherwise, and acted on it.
+func (s *storm) latePublishes() {
+	late := s.between(300*time.Millisecond, 1500*time.Millisecond)
+	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayOf("subscribe", late) })
+	<-time.After(s.between(2*time.Second, 4*time.Second))
+	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayOf("subscribe", 0) })
+}
+
+// losePublishes loses what is told to instances, of which nobody learns otherwise: their connections stay.
 func (s *storm) losePublishes() {
-	n := 1 + s.random.IntN(8)
-	s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe", n) })
+	s.told(func() {
+		s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe", math.MaxInt) })
+	})
 	<-time.After(500 * time.Millisecond)
 	s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe", 0) })
 }
 
-// outage has Redis refuse connections for longer than presence.ttl.
+// outage has Redis refuse connections for longer than presence.ttl. Who was away before it comes back a while
+// after it; the history judges what it finds.
 func (s *storm) outage() {
+	back := s.leaveBehind()
+	from := time.Now()
 	s.everyProxy(func(p *faultproxy.Proxy) { p.Refuse(true); p.Cut() })
-	<-time.After(s.between(2500*time.Millisecond, 4*time.Second))
+	<-time.After(soakTTL + s.between(500*time.Millisecond, 2*time.Second))
+	s.cluster.history.Unreachable(history.Span{From: from, To: time.Now()})
 	s.everyProxy(func(p *faultproxy.Proxy) { p.Refuse(false) })
+	s.later.Go(back)
+}
+
+// leaveBehind has a player wait and break off, and returns how it comes back. With other faults at the same time
+// nobody can say what it is owed.
+func (s *storm) leaveBehind() (back func()) {
+	if !s.alone {
+		return func() {}
+	}
+	p, i := s.pair("away")[0], s.any()
+	p.connect(i)
+	p.join("five")
+	p.cut()
+	<-time.After(soakGrace / 3) // until it is away, and not gone
+	return func() {
+		<-time.After(soakTTL / 3) // several sweeps
+		p.insist(i)
+		s.letGo(p)
+	}
 }

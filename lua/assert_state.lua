@@ -17,6 +17,7 @@
 --             dc:<world>, pub, i:<instance>
 -- Cost        O(players + players of the matches); about 100 a call
 -- @include ending
+-- @include seats
 local player_count, match_count = tonumber(ARGV[5]), tonumber(ARGV[6])
 local asserted, asserted_matches, players, keys = {}, {}, {}, {}
 for i = 1, player_count do
@@ -32,7 +33,7 @@ for i = 1, match_count do
 end
 preload(players)
 -- @include restore_match
-local presences, statuses, here = redis.call('MGET', unpack(keys)), {}, {}
+local presences, statuses, here, quitters = redis.call('MGET', unpack(keys)), {}, {}, {}
 
 -- settle decides between what Redis has and what the session saw, and writes the winner.
 local function settle(a)
@@ -42,6 +43,7 @@ local function settle(a)
   for _, t in ipairs(record.tickets) do
     if is_waiting(t) then queue_set(t.world, t.n, a.player, false) end
   end
+  if record.match ~= '' and record.match ~= seen.match then quitters[a.player] = record.match end
   record.match, record.ends, record.acked, record.tickets = seen.match, seen.ends, seen.acked, seen.tickets
   save(a.player, a.as_of)
   keep(a.player)
@@ -81,6 +83,13 @@ for i, a in ipairs(asserted) do
 end
 for _, a in ipairs(asserted) do
   restore_match(a.player, load(a.player).match)
+end
+-- Who was given back a match that it knows to have left is out of its book again.
+for player, id in pairs(quitters) do
+  local match = match_of(id)
+  if match and not is_held(match) and is_one_of(match.players, player) and not has_left(match, player) then
+    leave_seat(id, match, player, next_place())
+  end
 end
 if #here > 0 then
   redis.call('SADD', prefix .. 'ip:' .. self, unpack(here))

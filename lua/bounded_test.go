@@ -13,33 +13,49 @@ import (
 	"github.com/musterhq/muster/internal/redistest"
 )
 
-// commands counts what Redis executes while act runs, commands of scripts and the calls themselves; by
-// command as well.
-func (b *bundle) commands(act func()) (total int, by map[string]int) {
+// cost is what Redis did: commands, of scripts and the calls themselves, also by name; and lookups, how often a
+// key was looked up to be read, each key of a variadic command by itself.
+type cost struct {
+	commands, lookups int
+	by                map[string]int
+}
+
+func (c cost) String() string {
+	return fmt.Sprintf("%d commands and %d lookups (%s)", c.commands, c.lookups, counted(c.by))
+}
+
+// cost counts what Redis does while act runs.
+func (b *bundle) cost(act func()) cost {
 	b.Helper()
 	if err := b.rdb.ConfigResetStat(b.ctx).Err(); err != nil {
 		b.Fatal(err)
 	}
 	act()
-	info, err := b.rdb.Info(b.ctx, "commandstats").Result()
+	info, err := b.rdb.Info(b.ctx, "commandstats", "stats").Result()
 	if err != nil {
 		b.Fatal(err)
 	}
-	by = map[string]int{}
+	c := cost{by: map[string]int{}}
+	number := func(text string) int {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return n
+	}
 	for line := range strings.Lines(info) {
+		if name, value, _ := strings.Cut(line, ":"); name == "keyspace_hits" || name == "keyspace_misses" {
+			c.lookups += number(value)
+		}
 		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
 		if !ok || name == "config|resetstat" {
 			continue
 		}
 		calls, _, _ := strings.Cut(rest, ",")
-		n, err := strconv.Atoi(calls)
-		if err != nil {
-			b.Fatal(err)
-		}
-		by[name] = n
-		total += n
+		c.by[name] = number(calls)
+		c.commands += c.by[name]
 	}
-	return total, by
+	return c
 }
 
 func counted(by map[string]int) string {
@@ -79,7 +95,7 @@ func TestCommandsOfAMatch(t *testing.T) {
 				sessions = append(sessions, b.arrive(0, players(fmt.Sprintf("p%d-", i), joins)...))
 			}
 			formed := 0
-			total, by := b.commands(func() {
+			spent := b.cost(func() {
 				for _, batch := range sessions {
 					list := make([]Join, len(batch))
 					for i, who := range batch {
@@ -95,54 +111,129 @@ func TestCommandsOfAMatch(t *testing.T) {
 			if formed < calls*joins/c.world.Size-1 {
 				t.Fatalf("%d matches of %d players", formed, calls*joins)
 			}
-			if per := float64(total) / float64(formed); per > c.limit {
-				t.Errorf("%.2f commands a match, at most %.1f: %s", per, c.limit, counted(by))
+			if per := float64(spent.commands) / float64(formed); per > c.limit {
+				t.Errorf("%.2f commands a match, at most %.1f: %v", per, c.limit, spent)
 			} else {
-				t.Logf("%.2f commands a match: %s", per, counted(by))
+				t.Logf("%.2f commands a match: %v", per, spent)
 			}
 		})
 	}
 }
 
-// TestDeadInstanceIsBounded has 10,000 players wait whose instance has died: no call does much, and the live
-// ones behind them are matched.
-func TestDeadInstanceIsBounded(t *testing.T) {
+// TestTenThousandAtTheHead has 10,000 players wait who are not there any more: no call does much, and the live
+// ones who join behind them are matched at once, by the calls that follow each other without a pause.
+func TestTenThousandAtTheHead(t *testing.T) {
 	t.Parallel()
-	const dead = 10_000
-	w := duel("pairs", 0)
-	b := setup(t, only(redistest.Start(t)), 2, w)
-	for i := range dead / 100 {
-		b.waiting(0, w, players(fmt.Sprintf("dead%d-", i), 100)...)
-	}
-	b.step(4 * time.Second)
-	b.touch()
-	if _, err := b.stores[1].RenewLease(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	b.waiting(1, w, "x", "y")
-	calls, formed := 0, Formed{More: true}
-	for ; formed.More && formed.Matches == 0 && calls < dead/100+2; calls++ {
-		total, by := b.commands(func() { formed = b.formWith(1, w, formed.After, b.candidates(25)) })
-		if total > 200 {
-			t.Fatalf("call %d needs %d commands: %s", calls, total, counted(by))
-		}
-	}
-	if formed.Matches != 1 || calls > dead/100+1 {
-		t.Errorf("formed %+v after %d calls", formed, calls)
-	}
-	sweeps := 0
-	for swept := (Swept{More: true}); swept.More && sweeps < 2*dead/100; sweeps++ {
-		total, by := b.commands(func() {
-			var err error
-			if swept, err = b.stores[1].Sweep(b.ctx, time.Second, []WorldRules{w}); err != nil {
-				t.Fatal(err)
+	const gone = 10_000
+	for name, c := range map[string]struct {
+		silence time.Duration
+		alive   []int // the instances that live
+	}{
+		"their instance died":           {4 * time.Second, []int{1}},
+		"their presence ended together": {testPresenceTTL + time.Second, []int{0, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := duel("pairs", 0)
+			b := setup(t, only(redistest.Start(t)), 2, w)
+			for i := range gone / 100 {
+				b.waiting(0, w, players(fmt.Sprintf("gone%d-", i), 100)...)
+			}
+			b.live(c.silence, c.alive)
+			b.waiting(1, w, "x", "y")
+			began := time.Now()
+			calls, formed := 0, Formed{More: true}
+			var worst cost
+			for ; formed.More && formed.Matches == 0 && calls < gone/100+2; calls++ {
+				worst = costlier(worst, b.cost(func() { formed = b.formWith(1, w, formed.After, b.candidates(25)) }))
+			}
+			if formed.Matches != 1 || calls > gone/100+1 {
+				t.Errorf("formed %+v after %d calls", formed, calls)
+			}
+			bounded(t, "a call that forms", worst, 200, 300)
+			t.Logf("matched after %d calls, %v", calls, time.Since(began))
+			b.sweptInSteps(w) // parks whom the dead instance holds
+			b.live(testPresenceTTL+testDrain+time.Second, c.alive)
+			if n := b.sweptInSteps(w); n != gone {
+				t.Errorf("%d are gone", n)
+			}
+			if v := b.view(); len(v.away) > 0 || len(v.holders["a"]) > 0 != (len(c.alive) == 2) {
+				t.Errorf("%d are away, and their instance holds %d", len(v.away), len(v.holders["a"]))
 			}
 		})
-		if total > 400 {
-			t.Fatalf("a sweep needs %d commands: %s", total, counted(by))
+	}
+}
+
+// live lets time pass in which some instances renewed their leases.
+func (b *bundle) live(d time.Duration, instances []int) {
+	b.Helper()
+	b.step(d)
+	b.touch()
+	for _, i := range instances {
+		if _, err := b.stores[i].RenewLease(b.ctx); err != nil {
+			b.Fatal(err)
 		}
 	}
-	if held := b.view().holders["a"]; len(held) > 0 {
-		t.Errorf("the dead instance still holds %d players", len(held))
+}
+
+// sweptInSteps sweeps in bounded steps until nothing is left to do, and returns how many players are gone.
+func (b *bundle) sweptInSteps(w WorldRules) (gone int) {
+	b.Helper()
+	var worst cost
+	for swept := (Swept{More: true}); swept.More; gone += swept.Gone {
+		worst = costlier(worst, b.cost(func() {
+			var err error
+			if swept, err = b.stores[1].Sweep(b.ctx, 0, []WorldRules{w}); err != nil {
+				b.Fatal(err)
+			}
+		}))
 	}
+	bounded(b, "a sweep", worst, 700, 700)
+	return gone
+}
+
+// TestAPlayerInEightWorlds: the match in one takes it out of all, and each of its calls costs what eight tickets
+// cost.
+func TestAPlayerInEightWorlds(t *testing.T) {
+	t.Parallel()
+	var worlds []WorldRules
+	for i := range 8 {
+		worlds = append(worlds, duel(ident.World(fmt.Sprintf("w%d", i)), 0))
+	}
+	b := setup(t, only(redistest.Start(t)), 1, worlds...)
+	sessions := b.arrive(0, "x", "y")
+	for i := range worlds {
+		worlds[i] = b.rules(worlds[i])
+	}
+	for _, w := range worlds[1:] {
+		b.join(0, w, sessions[0])
+	}
+	b.join(0, worlds[0], sessions...)
+	bounded(t, "an arrival", b.cost(func() { b.arrive(0, "x") }), 50, 40)
+	formed := Formed{}
+	bounded(t, "a match", b.cost(func() { formed = b.form(0, worlds[0], 1) }), 30, 20)
+	if v := b.view(); formed.Matches != 1 || len(v.records["x"].Waiting()) > 0 {
+		t.Errorf("formed %+v, and x waits on: %+v", formed, v.records["x"])
+	}
+	for _, w := range worlds {
+		if left := b.view().queues[w.Name]; len(left) > 0 {
+			t.Errorf("%s still holds %v", w.Name, left)
+		}
+	}
+}
+
+// bounded fails where something costs more than it may.
+func bounded(t failer, what string, spent cost, commands, lookups int) {
+	t.Helper()
+	if spent.commands > commands || spent.lookups > lookups {
+		t.Errorf("%s needs %v, at most %d and %d", what, spent, commands, lookups)
+	}
+}
+
+// costlier is the larger of both in each respect.
+func costlier(a, b cost) cost {
+	if a.commands > b.commands {
+		b.by = a.by
+	}
+	return cost{max(a.commands, b.commands), max(a.lookups, b.lookups), b.by}
 }

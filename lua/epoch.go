@@ -12,6 +12,8 @@ type Epoch struct {
 	Number ident.Place
 	// MatchingOpensAt is when matches are formed again, in Unix milliseconds by Redis' clock.
 	MatchingOpensAt int64
+	// Emptied says that Redis had nothing of the realm when it was opened.
+	Emptied bool
 }
 
 // OpenEpoch returns Redis' current epoch, and opens a new one if its history is not the one that the last
@@ -26,7 +28,7 @@ func (s *Store) OpenEpoch(ctx context.Context, floor ident.Place) (Epoch, error)
 	if err != nil {
 		return Epoch{}, err
 	}
-	return Epoch{Number: replies[0].place(3), MatchingOpensAt: replies[0].number(4)}, replies[0].err()
+	return Epoch{Number: replies[0].place(3), MatchingOpensAt: replies[0].number(4), Emptied: replies[0].number(5) == 1}, replies[0].err()
 }
 
 // Assertion is what an instance last saw of one of its sessions.

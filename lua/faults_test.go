@@ -143,7 +143,7 @@ func callAll(b *bundle, w, d WorldRules) {
 		"decline":   s.DeclineMatch(b.ctx, b.who["q"], "m4"),
 		"allocate":  s.CompleteAllocation(b.ctx, "m3", 1, []byte("1")),
 		"seats":     second(s.OpenSeats(b.ctx, "m5", 1, nil)),
-		"restore":   second(s.RestoreMatches(b.ctx, []MatchText{{"m9", "complete|1|0|duel|1|1|play=r|x;y|"}})),
+		"restore":   second(s.RestoreMatches(b.ctx, []KeptMatch{{"m9", "complete|1|0|duel|1|1|play=r|x;y|"}})),
 		"end lease": s.EndLease(b.ctx),
 	} {
 		if err != nil {

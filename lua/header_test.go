@@ -267,7 +267,7 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return second(s.ClaimAllocations(ctx, n, time.Second)) },
 			func() error { return s.FailAllocation(ctx, "m", 1) },
 			func() error { return second(s.OpenSeats(ctx, "m", 1, nil)) },
-			func() error { return second(s.RestoreMatches(ctx, make([]MatchText, n))) },
+			func() error { return second(s.RestoreMatches(ctx, make([]KeptMatch, n))) },
 			func() error {
 				_, _, err := s.JoinAndMatch(ctx, room("room", 3), 8, nil, 0, candidates)
 				return err

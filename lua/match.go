@@ -132,8 +132,8 @@ func (s *Store) OpenSeats(ctx context.Context, match ident.Match, open int, take
 	return Seats{Open: int(r.number(3)), Taken: int(r.number(4)), World: ident.World(r.text(5))}, nil
 }
 
-// MatchText is a match as a durable record has it: its id and the text that ParseMatch reads.
-type MatchText struct {
+// KeptMatch is a match as a durable record has it: its id and the text that ParseMatch reads.
+type KeptMatch struct {
 	ID   ident.Match
 	Text string
 }
@@ -141,7 +141,7 @@ type MatchText struct {
 // RestoreMatches brings back matches that stood before a loss of history, for all for whom nothing newer stands, and
 // returns how many. Those that Redis has, that are over, or that were formed since are passed over. At most about 100
 // players a call.
-func (s *Store) RestoreMatches(ctx context.Context, matches []MatchText) (int, error) {
+func (s *Store) RestoreMatches(ctx context.Context, matches []KeptMatch) (int, error) {
 	args := []any{len(matches)}
 	for _, m := range matches {
 		args = append(args, string(m.ID), m.Text)

@@ -3,6 +3,7 @@ package lua
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -131,11 +132,15 @@ const (
 // Room is where the members of a match go.
 type Room struct{ Name, ID string }
 
-// ParseMatch reads a match's text.
+// ParseMatch reads a match's text of this version, of an older one, which has fewer fields, or of a newer one, whose
+// further fields are passed over.
 func ParseMatch(id ident.Match, text string) (Match, error) {
 	f := strings.Split(text, "|")
-	if len(f) != matchFields && len(f) < matchFields+matchMore {
-		return Match{}, fmt.Errorf("match %s: %q has %d fields, not %d or %d", id, text, len(f), matchFields, matchFields+matchMore)
+	if len(f) < matchFields {
+		return Match{}, fmt.Errorf("match %s: %q has %d fields, not %d", id, text, len(f), matchFields)
+	}
+	for len(f) < matchFields+matchMore {
+		f = append(f, "")
 	}
 	n := numbers{text: text}
 	m := Match{
@@ -147,10 +152,11 @@ func ParseMatch(id ident.Match, text string) (Match, error) {
 		m.Rooms = append(m.Rooms, Room{Name: name, ID: uuid})
 	}
 	m.Players, m.Left = playersOf(f[7]), playersOf(f[8])
-	if len(f) > matchFields {
-		m.readMore(f[matchFields:], &n)
+	m.readMore(f[matchFields:], &n)
+	if n.err != nil {
+		return m, fmt.Errorf("match %s: %w", id, n.err)
 	}
-	return m, n.err
+	return m, nil
 }
 
 // readMore reads by, accepted, shown, endpoint, open, terms (which are the scripts' own) and taken.
@@ -159,8 +165,11 @@ func (m *Match) readMore(f []string, n *numbers) {
 	m.Seats, m.Open, m.Taken = f[4] != "", int(n.optional(f[4])), int(n.optional(f[6]))
 	if f[3] != "" {
 		endpoint, err := base64.RawURLEncoding.DecodeString(f[3])
+		if err == nil && !json.Valid(endpoint) {
+			err = errors.New("no JSON")
+		}
 		if err != nil && n.err == nil {
-			n.err = fmt.Errorf("endpoint of match %s: %w", m.ID, err)
+			n.err = fmt.Errorf("endpoint %q: %w", f[3], err)
 		}
 		m.Endpoint = endpoint
 	}

@@ -51,7 +51,7 @@ func (b *bundle) show(players ...ident.Player) string {
 	return said("", b.stores[0].ShowMatches(b.ctx, shown))
 }
 
-func (b *bundle) claim() string {
+func (b *bundle) claimServers() string {
 	b.Helper()
 	claimed, err := b.stores[0].ClaimAllocations(b.ctx, 10, time.Minute)
 	text := ""
@@ -535,7 +535,7 @@ var lifeRules = []rule{
 	{
 		name: "a match is claimed until its lease is over", script: "claim_allocations",
 		given: (*bundle).allocating,
-		do:    (*bundle).claim,
+		do:    (*bundle).claimServers,
 		want: `
 			- al m1 = @1001
 			+ al m1 = @61001
@@ -546,8 +546,8 @@ var lifeRules = []rule{
 	},
 	{
 		name: "who claimed it died", script: "claim_allocations",
-		given: func(b *bundle) { b.allocating(); b.claim(); b.step(time.Minute) },
-		do:    (*bundle).claim,
+		given: func(b *bundle) { b.allocating(); b.claimServers(); b.step(time.Minute) },
+		do:    (*bundle).claimServers,
 		want: `
 			- al m1 = @61001
 			- an m1 = 1
@@ -561,7 +561,7 @@ var lifeRules = []rule{
 	},
 	{
 		name: "it has its server", script: "settle_allocation",
-		given: func(b *bundle) { b.allocating(); b.claim() },
+		given: func(b *bundle) { b.allocating(); b.claimServers() },
 		do: func(b *bundle) string {
 			return said("done", b.stores[0].CompleteAllocation(b.ctx, "m1", 1, json.RawMessage(`{"a":"b|c;d"}`)))
 		},
@@ -592,7 +592,7 @@ var lifeRules = []rule{
 	},
 	{
 		name: "by an attempt that was taken over", script: "settle_allocation",
-		given: func(b *bundle) { b.allocating(); b.claim(); b.step(time.Minute); b.claim() },
+		given: func(b *bundle) { b.allocating(); b.claimServers(); b.step(time.Minute); b.claimServers() },
 		do: func(b *bundle) string {
 			return said("done", b.stores[0].CompleteAllocation(b.ctx, "m1", 1, json.RawMessage(`"late"`)))
 		},
@@ -601,7 +601,7 @@ var lifeRules = []rule{
 	},
 	{
 		name: "again later", script: "settle_allocation",
-		given: func(b *bundle) { b.allocating(); b.claim() },
+		given: func(b *bundle) { b.allocating(); b.claimServers() },
 		do:    func(b *bundle) string { return said("done", b.stores[0].RetryAllocation(b.ctx, "m1", 1, time.Second)) },
 		want: `
 			- al m1 = @61001
@@ -612,7 +612,7 @@ var lifeRules = []rule{
 	},
 	{
 		name: "no server: all are back", script: "settle_allocation",
-		given: func(b *bundle) { b.allocating(); b.claim() },
+		given: func(b *bundle) { b.allocating(); b.claimServers() },
 		do:    func(b *bundle) string { return said("done", b.stores[0].FailAllocation(b.ctx, "m1", 1)) },
 		want: `
 			- al m1 = @61001

@@ -333,7 +333,7 @@ var seatRules = []rule{
 		},
 		do: func(b *bundle) string {
 			text := fmt.Sprintf("complete|%d|1|room|%d|%d|play=r|x;y||||||1|3600000,0,0,0,3,60000,0,0|1", testStart+9, testStart+5, testStart/1000+3600000)
-			return said(b.stores[0].RestoreMatches(b.ctx, []MatchText{{"m7", text}}))
+			return said(b.stores[0].RestoreMatches(b.ctx, []KeptMatch{{"m7", text}}))
 		},
 		want: `
 			+ aw x = @1202002

@@ -48,6 +48,7 @@ type Store struct {
 	onLostHistory func(context.Context) error
 	onTold        func(Told)
 	onBack        func(...ident.World)
+	stream        streamClient
 }
 
 // Open builds the client and assembles the scripts. It does not wait for Redis; see Prepare.
@@ -100,7 +101,7 @@ func (s *Store) SetEpoch(e ident.Place) { s.epoch.Store(int64(e)) }
 
 // Close ends the connections, and an embedded Redis.
 func (s *Store) Close() error {
-	err := s.rdb.Close()
+	err := errors.Join(s.rdb.Close(), s.stream.close())
 	if s.embedded != nil {
 		s.embedded.stop()
 	}

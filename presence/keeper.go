@@ -71,6 +71,8 @@ type Options struct {
 	// Heartbeat is how often a client is pinged, TTL how long a sign of life counts, Grace how long a player
 	// whose connection is gone keeps its places.
 	Heartbeat, TTL, Grace time.Duration
+	// Emptied, if set, is called when an epoch was entered in which Redis had nothing. It must not block.
+	Emptied func()
 }
 
 const (

@@ -45,6 +45,9 @@ func (k *Keeper) recover(ctx context.Context) error {
 			return nil // somebody recovered it while this call was on its way
 		}
 		if err = k.enter(ctx, epoch.Number); err == nil {
+			if epoch.Emptied && k.opts.Emptied != nil {
+				k.opts.Emptied()
+			}
 			return nil
 		}
 		if !errors.Is(err, lua.ErrLostHistory) {

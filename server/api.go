@@ -120,11 +120,11 @@ func (s *Server) postJoin(ctx context.Context, c *gin.Context) (int, any, error)
 	return status, s.joined(world.Name, joined), nil
 }
 
-// httpError adds to in_match which match it is.
+// httpError adds to in_match and in_proposal which match it is.
 func (s *Server) httpError(ctx context.Context, err error) error {
 	wire := s.wireError(err)
 	var inMatch *lua.InMatchError
-	if errors.As(err, &inMatch) && !inMatch.Held {
+	if errors.As(err, &inMatch) {
 		if m, err := s.store.ReadMatch(ctx, inMatch.Match); err == nil {
 			wire.Match = hub.MatchView(m, false)
 		}

@@ -2,12 +2,15 @@ package server
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/musterhq/muster/hub"
 	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/journal"
 	"github.com/musterhq/muster/lua"
 	"github.com/musterhq/muster/protocol"
 )
@@ -26,6 +29,9 @@ func (s *Server) getMatch(ctx context.Context, c *gin.Context) (int, any, error)
 		return 0, nil, err
 	}
 	m, err := s.store.ReadMatch(ctx, id)
+	if errors.Is(err, lua.ErrNoSuchMatch) && s.after.journal != nil {
+		return s.recordedMatch(ctx, id)
+	}
 	if err != nil {
 		return 0, nil, err
 	}
@@ -34,6 +40,43 @@ func (s *Server) getMatch(ctx context.Context, c *gin.Context) (int, any, error)
 		return 0, nil, err
 	}
 	return http.StatusOK, hub.MatchView(m, acked), nil
+}
+
+// recordedMatch answers from the durable record, of a match that is over.
+func (s *Server) recordedMatch(ctx context.Context, id ident.Match) (int, any, error) {
+	m, err := s.after.journal.Match(ctx, id)
+	switch {
+	case errors.Is(err, journal.ErrNoSuchMatch):
+		return 0, nil, lua.ErrNoSuchMatch
+	case err != nil:
+		return 0, nil, fmt.Errorf("%w: %w", lua.ErrUnavailable, err)
+	}
+	return http.StatusOK, recordedView(m), nil
+}
+
+// recorded is a match of the durable record, as the API shows it: the object of one that is open, with how it ended.
+type recorded struct {
+	*protocol.Match
+	Reason  string `json:"reason,omitempty"`
+	EndedAt int64  `json:"ended_at,omitempty"`
+}
+
+func recordedView(m journal.Match) recorded {
+	view := &protocol.Match{
+		ID: string(m.ID), World: string(m.World), State: m.State, CreatedAt: m.CreatedAt.UnixMilli(), Rooms: m.Rooms,
+		Players: protocol.List[protocol.Player]{}, Endpoint: m.Endpoint,
+	}
+	if m.EndsAt != nil {
+		view.ExpiresAt = m.EndsAt.UnixMilli()
+	}
+	for _, p := range m.Players {
+		view.Players = append(view.Players, protocol.Player{ID: string(p.ID)})
+	}
+	r := recorded{Match: view, Reason: m.Reason}
+	if m.EndedAt != nil {
+		r.EndedAt = m.EndedAt.UnixMilli()
+	}
+	return r
 }
 
 // hasAcked tells whether the caller is a player who has acknowledged the match.

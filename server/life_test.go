@@ -56,7 +56,7 @@ func TestAMatchStandsWhenAllHaveAccepted(t *testing.T) {
 		t.Errorf("accept_by is in %d ms", left)
 	}
 	refused := ana.refused(`"type":"join","world":"other"`, "in_proposal")
-	wantFields(t, refused, object{"match": nil})
+	wantFields(t, refused["match"].(object), object{"id": m["id"], "state": "proposed"})
 	wantFields(t, ana.status()["match"].(object), object{"id": m["id"], "state": "proposed"})
 
 	ana.accept(m)

@@ -5,9 +5,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/musterhq/muster/internal/pgtest"
 	"github.com/musterhq/muster/internal/redistest"
 )
 
 func TestMain(m *testing.M) {
-	redistest.Main(m, func() error { return goleak.Find() })
+	redistest.Main(m, pgtest.Close, func() error { return goleak.Find() })
 }

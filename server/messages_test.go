@@ -110,7 +110,7 @@ var retried = map[string]bool{"queue_full": true, "rate_limited": true, "unavail
 func errorFault(o object) string {
 	code, _ := o["code"].(string)
 	for field, due := range map[string]bool{
-		"retry_after_ms": retried[code], "ticket_id": code == "already_queued", "match": code == "in_match",
+		"retry_after_ms": retried[code], "ticket_id": code == "already_queued", "match": code == "in_match" || code == "in_proposal",
 	} {
 		if _, there := o[field]; there != due {
 			return code + ": " + field + " is there where it must not be, or the other way about"

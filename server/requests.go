@@ -51,11 +51,11 @@ func (c *socket) do(ctx context.Context, request protocol.Request) protocol.Mess
 	return c.refusal(ctx, err)
 }
 
-// refusal is an error as this session is told it; in_match says which match.
+// refusal is an error as this session is told it; in_match and in_proposal say which match.
 func (c *socket) refusal(ctx context.Context, err error) protocol.Message {
 	wire := c.server.wireError(err)
 	var inMatch *lua.InMatchError
-	if errors.As(err, &inMatch) && !inMatch.Held {
+	if errors.As(err, &inMatch) {
 		if m, ok := c.session.Match(); ok && m.ID == string(inMatch.Match) {
 			wire.Match = m
 		} else {

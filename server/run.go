@@ -28,7 +28,7 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	work, stopWork := context.WithCancel(s.base)
 	defer stopWork()
 	defer s.stop()
-	if err := errors.Join(s.presence.Start(work), s.matching.Start(work), s.allocations.Start(work)); err != nil {
+	if err := errors.Join(s.presence.Start(work), s.matching.Start(work), s.allocations.Start(work), s.after.start(work)); err != nil {
 		return err
 	}
 	var running sync.WaitGroup
@@ -36,6 +36,9 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	running.Go(func() { s.updateLoop(work) })
 	running.Go(func() { s.inspect(work) })
 	running.Go(func() { s.prompts.run(work) })
+	if s.after.journal != nil {
+		running.Go(func() { s.restoreLoop(work) })
+	}
 	failed := make(chan error, 2)
 	serve := func(server *http.Server, l net.Listener) {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -54,6 +57,7 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	s.drain(work)
 	stopWork()
 	running.Wait()
+	s.after.stop()
 	return errors.Join(err, s.store.Close())
 }
 

@@ -50,6 +50,9 @@ type Server struct {
 	prompts  *prompts
 	// allocations asks for the servers of matches that wait for one.
 	allocations *allocation.Worker
+	after       afterwards
+	// emptied is signalled when Redis was found empty.
+	emptied chan struct{}
 
 	admission *admission
 	proxies   proxies
@@ -76,7 +79,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	s := &Server{
 		opts: opts, config: c, log: opts.Log, metrics: newMetrics(opts.Version),
 		admission: newAdmission(c.Limits.Connections, c.Limits.ConnectionsPerIP),
-		proxies:   c.Limits.TrustedProxies, origins: newOrigins(c.Origins),
+		proxies:   c.Limits.TrustedProxies, origins: newOrigins(c.Origins), emptied: make(chan struct{}, 1),
 	}
 	s.origins.localOnly = c.Auth.Mode == configs.AuthDev && !c.Auth.AllowDev
 	s.base, s.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -101,10 +104,13 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	})
 	s.presence = presence.New(presence.Options{
 		Store: s.store, Sessions: s.hub, Worlds: s.worlds, Log: s.log,
-		Heartbeat: c.Presence.Heartbeat, TTL: c.Presence.TTL, Grace: c.Presence.ReconnectGrace,
+		Heartbeat: c.Presence.Heartbeat, TTL: c.Presence.TTL, Grace: c.Presence.ReconnectGrace, Emptied: s.noteEmptied,
 	})
 	s.prompts = newPrompts(s.store.ShowMatches)
 	s.allocations = s.newAllocations()
+	if s.after, err = s.newAfterwards(s.base); err != nil {
+		return nil, err
+	}
 	s.metrics.registry.MustRegister(newQueueCollector(s))
 	s.metrics.observe(s.hub.Count, s.presence.Ready, s.presence.Epochs)
 	s.store.OnTold(s.hub.Deliver)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -20,7 +21,7 @@ func (r *replay) join(e Entry, m *protocol.Joined) {
 func (r *replay) hold(t *ticket) {
 	old := r.waiting[t.world]
 	if old != nil && old.id == t.id {
-		if old.enqueuedAt != t.enqueuedAt {
+		if t.enqueuedAt != 0 && old.enqueuedAt != t.enqueuedAt {
 			r.moved = append(r.moved, t)
 		}
 		return
@@ -133,6 +134,16 @@ func (r *replay) truth(e Entry, s protocol.PlayerState) {
 	}
 }
 
+// Match is the match that the client believes in, one that it is asked about too; nil for none.
+func (l *Log) Match() *protocol.Match {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.belief.open != nil {
+		return l.belief.open
+	}
+	return l.belief.heldMatch
+}
+
 // Have is what the client believes after all it has heard so far, for its next hello; nil for nothing.
 func (l *Log) Have() *protocol.Have {
 	l.mu.Lock()
@@ -152,4 +163,11 @@ func (l *Log) Have() *protocol.Have {
 		return nil
 	}
 	return have
+}
+
+// Waiting are the worlds in which the client believes to wait.
+func (l *Log) Waiting() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Sorted(maps.Keys(l.belief.waiting))
 }

@@ -43,6 +43,9 @@ type Options struct {
 	// SettledAt is a moment at which nothing had changed for a while: whoever can be matched was to be
 	// matched by then. Zero where the history has no such moment.
 	SettledAt time.Time
+	// Grace is how long a player may be away before it loses its places. Calm is how long nobody loses any after
+	// Redis was out of everybody's reach.
+	Grace, Calm time.Duration
 }
 
 // Violation is one thing that a server must never do.
@@ -68,6 +71,7 @@ type judge struct {
 	matches  map[string]*match
 	losses   []Loss
 	troubles []Span // losses too
+	outages  []Span
 
 	violations []Violation
 }
@@ -88,6 +92,8 @@ func (h *History) Judge(opts Options) []Violation {
 	j.nobodyWaitsForNothing()
 	j.onlyTheLostLose()
 	j.everyRequestAnswered()
+	j.outagesEvictNobody()
+	j.nobodySpeaksForANewer()
 	slices.SortStableFunc(j.violations, func(a, b Violation) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Rule, b.Rule))
 	})
@@ -99,7 +105,7 @@ func (h *History) newJudge(opts Options) *judge {
 	defer h.mu.Unlock()
 	j := &judge{
 		opts: opts, byName: map[string]*replay{}, matches: map[string]*match{},
-		losses: slices.Clone(h.losses), troubles: slices.Clone(h.troubles),
+		losses: slices.Clone(h.losses), troubles: slices.Clone(h.troubles), outages: slices.Clone(h.outages),
 	}
 	for _, loss := range j.losses {
 		j.troubles = append(j.troubles, loss.Span)

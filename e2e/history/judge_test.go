@@ -16,6 +16,8 @@ var options = Options{
 		"lounge": {Size: 2, Fill: true}, "open": {Size: 2, Backfill: true},
 	},
 	Patience: 3 * time.Second,
+	Grace:    time.Second,
+	Calm:     5 * time.Second,
 }
 
 // good are histories in which nothing is wrong.
@@ -97,6 +99,13 @@ var good = map[string]func(s *story){
 		s.join("c", "again")
 		s.match("again", "b", "c")
 	},
+	"a session that was taken over is refused": func(s *story) {
+		s.arrive("a")
+		ticket := s.join("a", "duel")
+		s.connect("a", "i2", queued("duel", ticket))
+		s.older("a", &protocol.Leave{}, &protocol.Error{Code: protocol.CodeReplaced})
+	},
+	"who was away when Redis went has a while after it": func(s *story) { s.evictedAfterOutage(4 * time.Second) },
 	"two waiting are too few for three": func(s *story) {
 		s.arrive("a", "b")
 		s.join("a", "trio")

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/musterhq/muster/protocol"
@@ -34,6 +35,12 @@ var plantedLives = []fault{
 		s.accept("b", m)
 		stood := s.stand(m, "a", "b")
 		s.status("a", holding(stood, tickets["a"]))
+	}},
+	{"a match told with another server", 2, "has the server", func(s *story) {
+		m := s.pair("a", "b")
+		other := *m
+		other.Endpoint = json.RawMessage(`"elsewhere"`)
+		s.tell(&other, "b")
 	}},
 	{"a room with more than it has seats", 2, "up to 2 distinct", func(s *story) {
 		room := s.seated("a", nil)

@@ -171,6 +171,9 @@ func (j *judge) wholeMatch(r *replay, told telling) {
 		j.blame(2, told.at, r.name, "match %s was told otherwise to %s: %v %v, %v %v",
 			m.ID, first.teller, m.Players, m.Rooms, first.Players, first.Rooms)
 	}
+	if string(m.Endpoint) != string(first.Endpoint) {
+		j.blame(2, told.at, r.name, "match %s has the server %s, and was told to %s with %s", m.ID, m.Endpoint, first.teller, first.Endpoint)
+	}
 	if told.early {
 		j.blame(2, told.at, r.name, "match %s came before the reply to the join", m.ID)
 	}

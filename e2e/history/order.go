@@ -27,7 +27,7 @@ type formed struct {
 // new match. A ticket that is back from a match that fell through is as old as it was.
 func (j *judge) oldestFirst() {
 	for name, world := range j.opts.Worlds {
-		if !world.Cooldown {
+		if !world.Cooldown && !world.Fill {
 			j.oldestFirstIn(name)
 		}
 	}
@@ -117,7 +117,7 @@ func (j *judge) stepsOf(r *replay, t *ticket) []step {
 	}
 	if m := j.matches[t.match]; m != nil && r.proposalOf(m.ID) == nil {
 		created := m.CreatedAt
-		if created < t.enqueuedAt {
+		if !slices.Contains(members(m.Match), r.name) {
 			created = 0 // it took a seat
 		}
 		steps = append(steps, step{t.ended, m.World, created, false})

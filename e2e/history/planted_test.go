@@ -164,4 +164,13 @@ var planted = []fault{
 		s.arrive("a")
 		s.hear("a", &protocol.Pong{Envelope: protocol.Envelope{ID: "77"}})
 	}},
+	{"a request of a session that was taken over is carried out", 8, "taken over", func(s *story) {
+		s.arrive("a")
+		s.join("a", "duel")
+		s.arrive("a") // anew
+		s.older("a", &protocol.Leave{}, &protocol.Left{Worlds: []string{"duel"}})
+	}},
+	{"who was away when Redis went is gone as soon as it is back", 7, "presence_lost", func(s *story) {
+		s.evictedAfterOutage(100 * time.Millisecond)
+	}},
 }

@@ -15,6 +15,7 @@ type proposed struct {
 	refusals  []refusal
 	moved     []*ticket       // told again with another time of their enqueuing
 	accepted  map[string]bool // matches of which its accept was answered
+	noticed   map[string]bool // ends that it was told of, by the ids of their notices
 	// sure are the moments at which a ticket was named as one that waits, by its id.
 	sure map[string][]time.Time
 	// backs are the moments at which a ticket was told to be back, by its id.
@@ -26,7 +27,7 @@ type proposed struct {
 }
 
 func newProposed() proposed {
-	return proposed{accepted: map[string]bool{}, sure: map[string][]time.Time{}, backs: map[string][]time.Time{}}
+	return proposed{accepted: map[string]bool{}, noticed: map[string]bool{}, sure: map[string][]time.Time{}, backs: map[string][]time.Time{}}
 }
 
 // belief is the complete match that a client believes in from a moment on.

@@ -2,7 +2,6 @@ package history
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/musterhq/muster/protocol"
@@ -13,8 +12,7 @@ import (
 func (r *replay) cancelled(match string) (int64, bool) {
 	for _, end := range r.ends {
 		if end.match == match {
-			place, err := strconv.ParseInt(end.notice, 10, 64)
-			return place / 1000, err == nil
+			return end.made.UnixMilli(), !end.made.IsZero()
 		}
 	}
 	return 0, false

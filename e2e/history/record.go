@@ -58,6 +58,7 @@ type History struct {
 	logs     map[string]*Log // guarded by mu
 	losses   []Loss          // guarded by mu
 	troubles []Span          // guarded by mu
+	outages  []Span          // guarded by mu
 }
 
 // New is an empty history.
@@ -88,6 +89,14 @@ func (h *History) Troubled(span Span) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.troubles = append(h.troubles, span)
+}
+
+// Unreachable declares a time, longer than two seconds, in which Redis was out of the reach of all instances.
+// That this is trouble has to be declared as well.
+func (h *History) Unreachable(span Span) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.outages = append(h.outages, span)
 }
 
 // Log is what one player sent and heard, in order, over all its connections.

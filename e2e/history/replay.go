@@ -89,10 +89,10 @@ type overlap struct {
 // ending is the end of a ticket or match that the player was told without having asked.
 type ending struct {
 	at                    time.Time
-	notice                string // its id
+	made                  time.Time // by Redis' clock; zero where it is not known
 	ticket, match, reason string
 	conn                  int
-	repeat                bool // in the notices of a state
+	repeat                bool // in the notices of a state, or told before
 }
 
 type pending struct {
@@ -129,7 +129,11 @@ func (r *replay) take(e Entry) {
 	}
 }
 
+// sent takes in a request. What an older connection asks for in vain explains nothing.
 func (r *replay) sent(e Entry) {
+	if e.Conn < r.current {
+		return
+	}
 	switch q := e.Request.(type) {
 	case *protocol.Hello:
 		if c := r.conns[e.Conn-1]; c.hello.IsZero() {
@@ -223,7 +227,8 @@ func (r *replay) repeats(e Entry, notices protocol.Notices) {
 }
 
 func (r *replay) ending(e Entry, n protocol.Notice, repeat bool) {
-	end := ending{at: e.At, notice: n.NoticeKey(), conn: e.Conn, repeat: repeat}
+	end := ending{at: e.At, made: moment(n.NoticeKey()), conn: e.Conn, repeat: repeat || r.noticed[n.NoticeKey()]}
+	r.noticed[n.NoticeKey()] = n.NoticeKey() != ""
 	switch n := n.(type) {
 	case *protocol.Dequeued:
 		end.ticket, end.reason = n.TicketID, n.Reason

@@ -42,6 +42,30 @@ func (s *story) ask(player string, q protocol.Request, answer protocol.Event) {
 	}
 }
 
+// older lets the connection before the player's newest ask for something.
+func (s *story) older(player string, q protocol.Request, answer protocol.Event) {
+	log := s.h.Player(player)
+	log.conns--
+	s.ask(player, q, answer)
+	log.conns++
+}
+
+// evictedAfterOutage has a player break off, Redis go away for six seconds, and the player lose its place some
+// time after that.
+func (s *story) evictedAfterOutage(after time.Duration) {
+	s.arrive("a")
+	ticket := s.join("a", "duel")
+	s.cut("a")
+	s.wait(100 * time.Millisecond)
+	outage := Span{From: s.now, To: s.now.Add(6 * time.Second)}
+	s.h.Troubled(outage)
+	s.h.Unreachable(outage)
+	s.wait(6*time.Second + after)
+	made := fmt.Sprint(s.now.UnixMicro())
+	s.arrive("a")
+	s.hear("a", &protocol.Dequeued{NoticeID: made, World: "duel", TicketID: ticket, Reason: protocol.ReasonPresenceLost})
+}
+
 // connect connects a player to an instance; the state is what the welcome says.
 func (s *story) connect(player, instance string, state protocol.PlayerState) {
 	s.add(player, Entry{Kind: Dialed})

@@ -3,6 +3,7 @@ package faultproxy
 import (
 	"errors"
 	"io"
+	"math"
 	"net"
 	"sync"
 	"time"
@@ -11,7 +12,7 @@ import (
 // chunkBytes is the most that is forwarded at once; ordinary requests and replies are one chunk.
 const chunkBytes = 64 << 10
 
-// headBytes is how much of what a client says first is remembered.
+// headBytes is how much of what a client says first is remembered, and how much of what it said last.
 const headBytes = 4 << 10
 
 // dialTimeout bounds how long Close waits for a connection that is still being made.
@@ -22,8 +23,10 @@ type link struct {
 	client, server *net.TCPConn
 	done           chan struct{} // closed by cut
 	once           sync.Once
+	pace           float64 // its share of an uneven delay, from 0 to 1; set by add
 
 	head  []byte // the first headBytes of what the client said; guarded by Proxy.mu
+	tail  []byte // the last headBytes of it; guarded by Proxy.mu
 	asked bool   // a request with faults.word has passed since the last reply; guarded by Proxy.mu
 	lost  bool   // a reply was swallowed; guarded by Proxy.mu
 }
@@ -86,6 +89,8 @@ func (p *Proxy) add(l *link) bool {
 	if !p.closed {
 		p.links[l] = struct{}{}
 	}
+	p.served++
+	_, l.pace = math.Modf(float64(p.served) * math.Phi) // well spread, and the same in each run
 	return !p.closed
 }
 
@@ -118,6 +123,9 @@ func (p *Proxy) pump(l *link, d Direction, src, dst *net.TCPConn) {
 
 // forward takes one chunk through the faults and reports whether the link goes on.
 func (p *Proxy) forward(l *link, d Direction, dst *net.TCPConn, chunk []byte) bool {
+	if d == ToServer {
+		p.said(l, chunk)
+	}
 	if !p.pass(l, d) {
 		return false
 	}
@@ -135,7 +143,7 @@ func (p *Proxy) forward(l *link, d Direction, dst *net.TCPConn, chunk []byte) bo
 func (p *Proxy) pass(l *link, d Direction) bool {
 	arrived := time.Now()
 	for {
-		f, changed := p.current()
+		f, changed := p.current(l)
 		var due <-chan time.Time // never, in a black hole
 		if f.hole&d == 0 {
 			wait := f.delay - time.Since(arrived)

@@ -35,6 +35,7 @@ type Proxy struct {
 	closed  bool               // guarded by mu, as all below
 	ln      net.Listener       // nil while connections are refused
 	links   map[*link]struct{} // all open ones
+	served  int                // connections so far
 	faults  faults
 	changed chan struct{} // closed, and made anew, when faults change
 }
@@ -42,11 +43,15 @@ type Proxy struct {
 // faults is what the proxy does to the bytes that pass.
 type faults struct {
 	delay   time.Duration
+	uneven  time.Duration // a connection is delayed by its pace of it, beyond delay
+	late    time.Duration // delays beyond that the connections that began with lateTo
+	lateTo  []byte
 	hole    Direction
 	swallow int    // chunks towards the client still to be lost, with the connection
 	word    []byte // only after a request that contains it; empty = any
 	lose    int    // chunks towards the client still to be lost, without the connection
 	of      []byte // only of connections that began with it
+	spared  []byte // all is held back but for connections whose client said it; empty = nothing is
 }
 
 // Start starts a proxy to target (host:port) on a port of 127.0.0.1 that stays the same until t
@@ -103,10 +108,25 @@ func (p *Proxy) Refuse(on bool) {
 // that.
 func (p *Proxy) Delay(d time.Duration) { p.change(func(f *faults) { f.delay = d }) }
 
+// DelayUnevenly is Delay by a time of each connection's own, below d: what is said over one overtakes what was
+// said before over another. Zero ends that.
+func (p *Proxy) DelayUnevenly(d time.Duration) { p.change(func(f *faults) { f.uneven = d }) }
+
+// DelayOf is Delay for those connections only whose client said word in its first few kilobytes, beyond what
+// delays all. Zero ends that.
+func (p *Proxy) DelayOf(word string, d time.Duration) {
+	p.change(func(f *faults) { f.lateTo, f.late = []byte(word), d })
+}
+
 // BlackHole passes nothing more in the given directions, not even the end of a connection, as a
 // network that lost its route. Nothing is lost: as TCP sends again, what was held back passes when
 // the hole is healed with Neither. New connections open, as their handshake is with the proxy.
 func (p *Proxy) BlackHole(d Direction) { p.change(func(f *faults) { f.hole = d }) }
+
+// Isolate holds all back, both ways, as BlackHole(Both) does, but for the connections whose client said word in
+// the first or in the last few kilobytes that it sent: the server is cut off from everybody else. The empty word
+// ends that.
+func (p *Proxy) Isolate(word string) { p.change(func(f *faults) { f.spared = []byte(word) }) }
 
 // SwallowReplies loses the next n chunks from the server, counted over all connections, and then
 // resets the connections that lost any: the server did what it was asked to, and nobody learns of
@@ -150,11 +170,28 @@ func (p *Proxy) change(f func(*faults)) {
 	p.changed = make(chan struct{})
 }
 
-// current returns the faults and a channel that is closed when they change.
-func (p *Proxy) current() (faults, <-chan struct{}) {
+// current returns the faults as they concern l, and a channel that is closed when they change.
+func (p *Proxy) current(l *link) (faults, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.faults, p.changed
+	f := p.faults
+	f.delay += time.Duration(l.pace * float64(f.uneven))
+	if f.late > 0 && bytes.Contains(l.head, f.lateTo) {
+		f.delay += f.late
+	}
+	if !bytes.Contains(l.head, f.spared) && !bytes.Contains(l.tail, f.spared) {
+		f.hole = Both
+	}
+	return f, p.changed
+}
+
+// said remembers a chunk of what the client of l says, which may be held back yet.
+func (p *Proxy) said(l *link, chunk []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.head = append(l.head, chunk[:min(len(chunk), headBytes-len(l.head))]...)
+	l.tail = append(l.tail, chunk...)
+	l.tail = append([]byte(nil), l.tail[max(0, len(l.tail)-headBytes):]...)
 }
 
 // asked notes that a request chunk of l passes.
@@ -162,7 +199,6 @@ func (p *Proxy) asked(l *link, chunk []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.asked = l.asked || bytes.Contains(chunk, p.faults.word)
-	l.head = append(l.head, chunk[:min(len(chunk), headBytes-len(l.head))]...)
 }
 
 // loses reports whether a chunk for the client of l is to be lost without a trace.

@@ -323,3 +323,62 @@ func TestLostChunksLeaveTheConnection(t *testing.T) {
 	marked.say("again")
 	marked.expect("again")
 }
+
+func TestIsolatedFromAllButOne(t *testing.T) {
+	_, p := setup(t)
+	spared, other := dial(t, p), dial(t, p)
+	for c, line := range map[*caller]string{spared: "I am one", other: "I am two"} {
+		c.say(line)
+		c.expect(line)
+	}
+	p.Isolate("one")
+	other.say("held")
+	other.expectSilence()
+	late := dial(t, p)
+	late.say("held too")
+	late.expectSilence()
+	spared.say("on")
+	spared.expect("on")
+	p.Isolate("")
+	other.expect("held")
+	late.expect("held too")
+}
+
+func TestUnevenDelaysLetOneOvertakeTheOther(t *testing.T) {
+	e, p := setup(t)
+	warm := func() *caller {
+		c := dial(t, p)
+		c.say("warm")
+		c.expect("warm") // else the next might be served before it
+		<-e.lines
+		return c
+	}
+	slow, fast := warm(), warm() // 0.62 and 0.24 of the delay
+	p.DelayUnevenly(500 * time.Millisecond)
+	slow.say("first")
+	fast.say("second")
+	if line := <-e.lines; line != "second" {
+		t.Errorf("%q came first", line)
+	}
+	fast.expect("second")
+	slow.expect("first")
+}
+
+func TestDelayOfOneKindOfConnection(t *testing.T) {
+	e, p := setup(t)
+	late, other := dial(t, p), dial(t, p)
+	for _, c := range []*caller{late, other} {
+		c.say(map[*caller]string{late: "subscribe", other: "else"}[c])
+		<-e.lines
+	}
+	late.expect("subscribe")
+	other.expect("else")
+	p.DelayOf("subscribe", 500*time.Millisecond)
+	late.say("first")
+	other.say("second")
+	if line := <-e.lines; line != "second" {
+		t.Errorf("%q came first", line)
+	}
+	other.expect("second")
+	late.expect("first")
+}

@@ -36,6 +36,7 @@ type Server struct {
 	bin    string
 	dir    string
 	args   []string // of the options
+	env    []string // NAME=value, of the options
 	addr   string
 	client *redis.Client
 
@@ -176,6 +177,7 @@ func (s *Server) run() error {
 	args := []string{"--bind", host, "--port", port, "--dir", s.dir, "--save", "", "--appendonly", "no"}
 	cmd := exec.Command(s.bin, append(args, s.args...)...) //nolint:gosec // G204: arguments are the test's own
 	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = append(os.Environ(), s.env...)
 	proc, err := launch(cmd)
 	if err != nil {
 		return fmt.Errorf("start redis-server: %w", err)

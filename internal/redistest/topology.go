@@ -41,12 +41,19 @@ const MasterName = "main"
 // redis.url takes it, once the Sentinel knows the replica.
 func StartSentinel(t testing.TB, primary *Server, downAfter time.Duration) (url string) {
 	t.Helper()
+	return StartSentinelAt(t, primary, primary.addr, downAfter)
+}
+
+// StartSentinelAt is StartSentinel for a primary that the Sentinel and its clients reach at an address of a
+// proxy's.
+func StartSentinelAt(t testing.TB, primary *Server, at string, downAfter time.Duration) (url string) {
+	t.Helper()
 	addr, err := freeAddr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(addr)                  // it was just made
-	host, masterPort, _ := net.SplitHostPort(primary.addr) // too
+	_, port, _ := net.SplitHostPort(addr)        // it was just made
+	host, masterPort, _ := net.SplitHostPort(at) // too
 	conf := filepath.Join(t.TempDir(), "sentinel.conf")
 	settings := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor %s %s %s 1\nsentinel down-after-milliseconds %s %d\n",
 		port, filepath.Dir(conf), MasterName, host, masterPort, MasterName, downAfter.Milliseconds())

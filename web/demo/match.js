@@ -32,13 +32,14 @@ function draw(section, match, view, actions) {
   const left = el("span", { class: "time", "data-field": "time-left" });
   const bar = el("span", { class: "bar-fill" });
   const isProposed = match.state === "proposed";
-  const buttons = isProposed ? readyButtons(match, view, actions) : matchButtons(match, actions);
+  const isHeld = isProposed || match.state === "allocating";
+  const buttons = isProposed ? readyButtons(match, view, actions) : matchButtons(match, actions, isHeld);
   section.replaceChildren(
     el("div", { class: "match-head" },
       el("div", {}, el("p", { class: "eyebrow" }, match.world), el("h2", { id: "match-title" }, titleOf(match))),
       el("p", { class: "left" }, left, el("span", { class: "left-label" }, isProposed ? "to answer" : "left"))),
     el("div", { class: "bar-track", "aria-hidden": "true" }, bar),
-    isProposed ? readyText(match, view) : details(match, view),
+    isHeld ? readyText(match, view) : details(match, view),
     el("div", { class: "actions" }, ...buttons),
   );
   return { left, bar, buttons };
@@ -49,7 +50,8 @@ function titleOf({ state }) {
   return state === "allocating" ? "Preparing your room…" : "You have a match";
 }
 
-function readyText({ accepted, size }, { hasAccepted }) {
+function readyText({ state, accepted, size }, { hasAccepted }) {
+  if (state === "allocating") return el("p", { class: "ready" }, "Everybody is there. A server is being found for you.");
   const words = hasAccepted ? "You are in. Waiting for the others" : "Everybody has to say yes";
   return el("p", { class: "ready" }, size ? `${words}: ${accepted ?? 0} of ${size} ready.` : `${words}.`);
 }
@@ -64,7 +66,12 @@ function details(match, { you }) {
     el("div", {},
       el("h3", {}, rooms.length === 1 ? "Your room" : "Your rooms"),
       el("ul", { class: "rooms" }, ...rooms),
-      match.endpoint ? el("p", { class: "endpoint" }, "Server: ", el("code", {}, String(match.endpoint))) : ""));
+      match.endpoint ? el("p", { class: "endpoint" }, "Server: ", el("code", {}, endpointText(match.endpoint))) : ""));
+}
+
+/** An endpoint is any JSON: mostly an address. */
+function endpointText(endpoint) {
+  return typeof endpoint === "string" ? endpoint : JSON.stringify(endpoint);
 }
 
 function room(name, id) {
@@ -92,13 +99,12 @@ function person({ id, team, role }, isYou) {
     about.length ? el("span", { class: "tag" }, about.join(" · ")) : "");
 }
 
-function matchButtons(match, { playAgain, leaveMatch }) {
-  return [
-    el("button", { type: "button", class: "primary", "data-action": "play-again", onclick: () => playAgain(match) },
-      "Play again"),
-    el("button", { type: "button", class: "ghost", "data-action": "leave-match", onclick: () => leaveMatch(match) },
-      "Leave match"),
-  ];
+function matchButtons(match, { playAgain, leaveMatch }, isHeld) {
+  const again = el("button", { type: "button", class: "primary", "data-action": "play-again", onclick: () => playAgain(match) },
+    "Play again");
+  const leave = el("button", { type: "button", class: "ghost", "data-action": "leave-match", onclick: () => leaveMatch(match) },
+    "Leave match");
+  return isHeld ? [leave] : [again, leave];
 }
 
 function readyButtons(match, { hasAccepted }, { accept, decline }) {

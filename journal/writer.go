@@ -1,0 +1,193 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/musterhq/muster/internal/backoff"
+	"github.com/musterhq/muster/lua"
+)
+
+const (
+	// batch is how many entries are written in one transaction.
+	batch = 500
+	// block is how long a read waits; it is also how long Stop may have to.
+	block = 500 * time.Millisecond
+	// claimInterval is how often entries of others are looked for.
+	claimInterval = time.Second
+	// retryBase and retryLimit are the pauses while PostgreSQL or Redis is away, and between the deliveries of an
+	// entry that is refused.
+	retryBase  = 200 * time.Millisecond
+	retryLimit = 10 * time.Second
+)
+
+// run writes until ctx ends.
+func (j *Journal) run(ctx context.Context) {
+	j.begin(ctx) // first, so that the stream is kept while PostgreSQL is away
+	j.insist(ctx, "postgres", func() error {
+		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+		defer cancel()
+		return j.migrate(ctx)
+	})
+	if ctx.Err() == nil {
+		close(j.migrated)
+	}
+	for ctx.Err() == nil {
+		var entries []lua.StreamEntry
+		j.insist(ctx, "redis", func() (err error) {
+			entries, err = j.next(ctx)
+			if errors.Is(err, lua.ErrNoGroup) {
+				j.opts.Log.Warn().Str("realm", j.opts.Realm).Msg("stream began anew; the journal reads it from its beginning")
+				j.begin(ctx)
+				err = nil
+			}
+			return err
+		})
+		j.record(ctx, entries)
+	}
+}
+
+// begin makes the group, which reads all that the stream has, and has the stream kept for it.
+func (j *Journal) begin(ctx context.Context) {
+	j.insist(ctx, "redis", func() error {
+		return errors.Join(j.opts.Stream.Begin(ctx, true), j.opts.Store.KeepStream(ctx, true))
+	})
+}
+
+// insist tries until do succeeds or ctx ends, and says once that what it needs is away.
+func (j *Journal) insist(ctx context.Context, what string, do func() error) {
+	for attempts := 0; ; {
+		err := do()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && attempts > 0:
+			j.opts.Log.Info().Str("realm", j.opts.Realm).Msg("journal goes on")
+		}
+		if err == nil {
+			return
+		}
+		if attempts++; attempts == 1 {
+			j.opts.Log.Warn().Err(err).Str("realm", j.opts.Realm).Msg("journal waits for " + what + "; the stream keeps what happens")
+		}
+		if !wait(ctx, backoff.After(attempts, retryBase, retryLimit)) {
+			return
+		}
+	}
+}
+
+// next are the entries to write: now and then those that are due again or another's, otherwise new ones.
+func (j *Journal) next(ctx context.Context) ([]lua.StreamEntry, error) {
+	if time.Since(j.claimed) >= claimInterval {
+		entries, err := j.opts.Stream.Claim(ctx, batch)
+		if err != nil || len(entries) > 0 {
+			return entries, err
+		}
+		j.claimed = time.Now()
+	}
+	return j.opts.Stream.Read(ctx, batch, block)
+}
+
+// record writes entries together, and where one of them is refused each on its own.
+func (j *Journal) record(ctx context.Context, entries []lua.StreamEntry) {
+	if len(entries) == 0 {
+		return
+	}
+	if err := j.writeEntries(ctx, entries); err == nil || ctx.Err() != nil {
+		return
+	}
+	for _, entry := range entries {
+		if err := j.writeEntries(ctx, []lua.StreamEntry{entry}); err != nil {
+			j.refused(ctx, entry, err)
+		}
+	}
+}
+
+// writeEntries writes entries and acknowledges them, however long PostgreSQL is away. The error is one of the
+// entries being refused.
+func (j *Journal) writeEntries(ctx context.Context, entries []lua.StreamEntry) error {
+	var refusal error
+	j.insist(ctx, "postgres", func() error {
+		err := j.writeOnce(ctx, entries)
+		if isRefused(err) {
+			refusal = err
+			return nil
+		}
+		if err != nil && ctx.Err() == nil {
+			told(j.opts.Observer.Failed)
+		}
+		return err
+	})
+	if refusal != nil || ctx.Err() != nil {
+		return refusal
+	}
+	if f := j.opts.Observer.Written; f != nil {
+		f(len(entries))
+	}
+	if err := j.opts.Stream.Ack(ctx, entries...); err != nil && ctx.Err() == nil {
+		j.opts.Log.Debug().Err(err).Msg("entries not acknowledged; they are written again")
+	}
+	return nil
+}
+
+// writeOnce tries to write entries in one transaction.
+func (j *Journal) writeOnce(ctx context.Context, entries []lua.StreamEntry) error {
+	var events []lua.Event
+	var outgoing []Outgoing
+	for _, entry := range entries {
+		if !entry.For(lua.JournalGroup) {
+			continue
+		}
+		e, err := lua.ParseEvent(entry)
+		if err != nil {
+			return &invalidError{err}
+		}
+		events = append(events, e)
+		if j.opts.Outgoing == nil {
+			continue
+		}
+		out, err := j.opts.Outgoing(e)
+		if err != nil {
+			return &invalidError{err}
+		}
+		outgoing = append(outgoing, out...)
+	}
+	if err := j.write(ctx, events, outgoing); err != nil {
+		return err
+	}
+	if len(outgoing) > 0 {
+		told(j.opts.OutboxFilled)
+	}
+	return nil
+}
+
+// refused has an entry delivered again later, perhaps to an instance of another version, or gives it up.
+func (j *Journal) refused(ctx context.Context, entry lua.StreamEntry, cause error) {
+	told(j.opts.Observer.Refused)
+	var err error
+	if entry.Deliveries < j.opts.Attempts {
+		err = j.opts.Stream.Postpone(ctx, entry, backoff.After(entry.Deliveries, retryBase, retryLimit))
+	} else if err = j.opts.Stream.Bury(ctx, entry, text(cause.Error())); err == nil {
+		if f := j.opts.Observer.Dead; f != nil {
+			f(1)
+		}
+		j.opts.Log.Error().Err(cause).Str("match_id", entry.Fields["match"]).
+			Msg("entry of the stream given up; see muster journal dead")
+	}
+	if err != nil && ctx.Err() == nil {
+		j.opts.Log.Debug().Err(err).Msg("refused entry not put off; it comes again")
+	}
+}
+
+// wait waits for d; false means that ctx ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

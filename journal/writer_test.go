@@ -1,0 +1,278 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/musterhq/muster/internal/faultproxy"
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/internal/pgtest"
+	"github.com/musterhq/muster/internal/redistest"
+	"github.com/musterhq/muster/lua"
+)
+
+func TestAMatchIsWrittenWithAllThatHappenedToIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Shared(t), pgtest.Database(t))
+	b.start(nil)
+	b.happen("event=match_proposed", "match=m", "at=1796000000001", "record="+matchText("proposed", 11, "a;b", "", "1796000009000|||||x|"))
+	b.happen("event=match_allocating", "match=m", "at=1796000000002", "record="+matchText("allocating", 12, "a;b", "", "1796000009000|a;b|a|||x|"))
+	b.happen("event=match_complete", "match=m", "at=1796000000003", "record="+matchText("complete", 13, "a;b", "", "1796000009000|a;b|a|eyJob3N0IjoiaCJ9|2|x|"))
+	b.happen("event=match_update", "match=m", "at=1796000000004", "record="+matchText("complete", 14, "a;c", "a", "1796000009000|a;b|a|eyJob3N0IjoiaCJ9|1|x|1"))
+	b.happen("event=match_ended", "match=m", "at=1796000000005", "reason=ended", "record="+matchText("complete", 14, "a;c", "a", "|||||x|"))
+	got := b.written("m", "ended")
+	at := func(ms int64) *time.Time { return timeOf(1796000000000 + ms) }
+	want := Match{
+		ID: "m", World: "arena", State: "ended", Reason: "ended", Version: 14, CreatedAt: *at(0),
+		ProposedAt: at(1), AllocatingAt: at(2), CompletedAt: at(3), EndedAt: at(5), AcceptBy: at(9000),
+		Rooms:     map[string]string{"game": "u-game", "chat": "u-chat"},
+		Players:   []Player{{ID: "a", Accepted: true, Shown: true, Left: true}, {ID: "b", Accepted: true, Shown: true, Left: true}, {ID: "c"}},
+		Endpoint:  []byte(`{"host": "h"}`),
+		OpenSeats: 1, TakenSeats: 1,
+	}
+	want.Players[1].Shown = false
+	got.EndsAt, got.Record = nil, ""
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	b.drained()
+}
+
+func TestTheStreamIsKeptForTheJournal(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Shared(t), pgtest.Database(t))
+	b.start(nil)
+	b.eventually(func() error {
+		if kept, err := b.redis.Do(b.ctx, "HGET", "mm:{"+b.realm+"}:meta", "journal"); err != nil || kept != "1" {
+			return fmt.Errorf("meta.journal is %v (%w)", kept, err)
+		}
+		return nil
+	})
+}
+
+func TestAnOutageOfPostgresLosesNothing(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	b := setup(t, redistest.Shared(t), server.URL())
+	var failed atomic.Int64
+	b.start(func(o *Options) { o.Observer.Failed = func() { failed.Add(1) } })
+	b.complete("m0")
+	b.written("m0", "complete")
+	server.Kill()
+	const matches = 1200 // more than two batches
+	for i := 1; i <= matches; i++ {
+		b.complete(fmt.Sprintf("m%d", i))
+	}
+	b.eventually(func() error {
+		if failed.Load() < 3 {
+			return fmt.Errorf("tried %d times", failed.Load())
+		}
+		return nil
+	})
+	late := b.start(nil) // one that never saw PostgreSQL
+	server.Restart()
+	b.eventually(func() error {
+		all, err := late.Matches(b.ctx, Filter{World: "arena"})
+		if err == nil && len(all) != matches+1 {
+			err = fmt.Errorf("%d matches are written", len(all))
+		}
+		return err
+	})
+	b.drained()
+}
+
+func TestAPostgresBehindABlackHoleLosesNothing(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	proxy := faultproxy.Start(t, server.Addr())
+	b := setup(t, redistest.Shared(t), server.URL())
+	failed := make(chan struct{}, 100)
+	b.start(func(o *Options) {
+		o.URL = strings.Replace(server.URL(), server.Addr(), proxy.Addr(), 1)
+		o.Observer.Failed = func() { failed <- struct{}{} }
+	})
+	b.complete("m1")
+	b.written("m1", "complete")
+	proxy.BlackHole(faultproxy.Both)
+	b.complete("m2")
+	<-failed // nothing answered, and the writer noticed
+	b.complete("m3")
+	proxy.BlackHole(faultproxy.Neither)
+	b.written("m2", "complete")
+	b.written("m3", "complete")
+	b.drained()
+}
+
+func TestAnInstanceThatDiesBetweenWriteAndAckIsFollowedByAnother(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Shared(t), pgtest.Database(t))
+	f := &faulty{reached: make(chan struct{})}
+	outgoing := func(e lua.Event) ([]Outgoing, error) {
+		return []Outgoing{{Event: "e-" + string(e.Match), Type: "match.completed", URL: "http://h", Body: []byte("{}")}}, nil
+	}
+	first := b.start(func(o *Options) { f.Stream, o.Stream, o.Outgoing = o.Stream, f, outgoing })
+	b.complete("m")
+	<-f.reached
+	first.Stop()
+	b.written("m", "complete")
+	b.start(func(o *Options) { o.Outgoing = outgoing })
+	b.drained()
+	b.written("m", "complete")
+	if pending, err := b.database.ClaimPending(b.ctx, "http://h", 10, time.Minute); err != nil || len(pending) != 1 {
+		t.Errorf("the outbox has %v (%v), want it once", pending, err)
+	}
+}
+
+func TestWhatPostgresRefusesBecomesADeadLetterAndCanBePutBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Shared(t), pgtest.Database(t))
+	execute := func(sql string) {
+		t.Helper()
+		_, err := b.database.pool.Exec(b.ctx, sql)
+		b.must(err)
+	}
+	execute("ALTER TABLE muster_match_players ADD CONSTRAINT test CHECK (player <> 'poison')")
+	s := b.store()
+	b.must(b.stream(s, time.Second).Begin(b.ctx, true))
+	// All in one batch, as they are there before the journal is.
+	b.complete("m1")
+	b.happen("event=match_complete", "match=m2", "record="+matchText("complete", 10, "a;poison", "", "||||||"))
+	b.happen("event=match_begun", "match=m3")
+	b.complete("m4")
+	var dead, refused atomic.Int64
+	b.start(func(o *Options) {
+		o.Observer.Dead = func(n int) { dead.Add(int64(n)) }
+		o.Observer.Refused = func() { refused.Add(1) }
+	})
+	b.written("m1", "complete")
+	b.written("m4", "complete")
+	var letters []lua.DeadLetter
+	b.eventually(func() (err error) {
+		if letters, err = s.DeadLetters(b.ctx, "", 10); err == nil && len(letters) != 2 {
+			err = fmt.Errorf("%d dead letters", len(letters))
+		}
+		return err
+	})
+	b.drained()
+	b.eventually(func() error {
+		if dead.Load() != 2 || refused.Load() != 6 {
+			return fmt.Errorf("%d dead after %d refusals, want 2 after 3 each", dead.Load(), refused.Load())
+		}
+		return nil
+	})
+	if _, err := b.database.Match(b.ctx, "m2"); !errors.Is(err, ErrNoSuchMatch) {
+		t.Errorf("the refused match: %v", err)
+	}
+	execute("ALTER TABLE muster_match_players DROP CONSTRAINT test")
+	for _, letter := range letters {
+		if letter.Entry.Fields["match"] == "m2" {
+			b.must(s.PutBack(b.ctx, letter.ID))
+		}
+	}
+	b.written("m2", "complete")
+}
+
+func TestARedisThatLostItsDataIsReadFromItsBeginning(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	b := setup(t, server, pgtest.Database(t))
+	b.start(nil)
+	b.complete("m1")
+	b.written("m1", "complete")
+	server.FlushAll()
+	b.complete("m2")
+	b.written("m2", "complete")
+	b.drained()
+	b.written("m1", "complete")
+	kept, err := server.Do(b.ctx, "HGET", "mm:{"+b.realm+"}:meta", "journal")
+	if err != nil || kept != "1" {
+		t.Errorf("meta.journal is %v (%v)", kept, err)
+	}
+	server.Kill()
+	server.Restart()
+	b.complete("m3")
+	b.written("m3", "complete")
+}
+
+func TestStopEndsInTheMiddleOfAnOutageAndTwice(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	b := setup(t, server, pgtest.Database(t))
+	j := b.start(func(o *Options) { o.URL = "postgres://postgres@127.0.0.1:1/none" })
+	b.complete("m")
+	j.Stop()
+	j.Stop()
+	never, err := New(b.ctx, Options{URL: b.url, Realm: b.realm})
+	b.must(err)
+	never.Stop()
+}
+
+// What stands in the end does not depend on the order, on repetitions, or on what was written together.
+func TestTheOrderOfEventsDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Shared(t), pgtest.Database(t))
+	ends := fmt.Sprint(time.Now().Add(time.Hour).UnixMilli())
+	record := func(state string, version int, players, accepted string) string {
+		return fmt.Sprintf("%s|%d|7|arena|1796000000000000|%s|game=u|%s||9|%s||||x|", state, version, ends, players, accepted)
+	}
+	events := []lua.Event{
+		{Kind: lua.MatchProposed, At: 1, Record: record("proposed", 1, "a;b", "")},
+		{Kind: lua.MatchAllocating, At: 2, Record: record("allocating", 2, "a;b", "a;b")},
+		{Kind: lua.MatchComplete, At: 3, Record: record("complete", 3, "a;b", "a;b")},
+		{Kind: lua.MatchUpdate, At: 4, Record: record("complete", 4, "b;c", "a;b")},
+		{Kind: lua.MatchEnded, At: 5, Record: record("complete", 4, "b;c", "a;b"), Reason: "expired"},
+	}
+	var want Match
+	number := 0
+	permutations(len(events), func(order []int) {
+		number++
+		id := ident.Match(fmt.Sprintf("m%d", number))
+		var list []lua.Event
+		for _, i := range append(order, order[number%len(order)]) { // one of them twice
+			e := events[i]
+			e.Match = id
+			list = append(list, e)
+		}
+		for size := number%3 + 1; len(list) > 0; list = list[min(size, len(list)):] {
+			b.must(b.database.write(b.ctx, list[:min(size, len(list))], nil))
+		}
+		got, err := b.database.Match(b.ctx, id)
+		b.must(err)
+		got.ID = ""
+		if number == 1 { // in their order
+			want = got
+		} else if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("order %v (-want +got)\n%s", order, diff)
+		}
+	})
+	if number != 120 || want.State != "ended" || want.Version != 4 || len(want.Players) != 3 {
+		t.Errorf("%d orders; %+v", number, want)
+	}
+}
+
+// permutations calls visit with every order of n numbers, the sorted one first.
+func permutations(n int, visit func([]int)) {
+	order := make([]int, 0, n)
+	used := make([]bool, n)
+	var next func()
+	next = func() {
+		if len(order) == n {
+			visit(append([]int(nil), order...))
+			return
+		}
+		for i := range n {
+			if !used[i] {
+				used[i], order = true, append(order, i)
+				next()
+				used[i], order = false, order[:len(order)-1]
+			}
+		}
+	}
+	next()
+}

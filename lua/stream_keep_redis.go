@@ -1,0 +1,185 @@
+package lua
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// JournalGroup reads the stream for the durable record. While it is there, scripts keep JournalBound entries, and
+// about 10,000 otherwise.
+const (
+	JournalGroup = "journal"
+	JournalBound = 1_000_000
+)
+
+// metaJournal is the field of meta that scripts look at for how much of the stream they keep.
+const metaJournal = "journal"
+
+const (
+	// groupTTL is how long the stream is kept for a group that nobody reads: an address that is no longer set
+	// must not hold it for ever, and a record that is switched off for a night must find it.
+	groupTTL = 24 * time.Hour
+	// consumerTTL is how long a reader without entries is remembered; each start of an instance is a new one.
+	consumerTTL = time.Hour
+)
+
+// KeepStream says whether the stream is kept for a durable record. To be said at the start, and again after a
+// loss of history.
+func (s *Store) KeepStream(ctx context.Context, on bool) error {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+	defer cancel()
+	var err error
+	if on {
+		err = s.rdb.HSet(ctx, keyMeta(s.opts.Realm), metaJournal, "1").Err()
+	} else {
+		err = s.rdb.HDel(ctx, keyMeta(s.opts.Realm), metaJournal).Err()
+	}
+	if err != nil {
+		return s.unavailable("HSET meta", err)
+	}
+	return nil
+}
+
+// StreamLength is how many entries the stream has. After Tidy those are all from the first one on that some group
+// has not done with.
+func (s *Store) StreamLength(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+	defer cancel()
+	n, err := s.rdb.XLen(ctx, keyStream(s.opts.Realm)).Result()
+	if err != nil {
+		return 0, s.unavailable("XLEN", err)
+	}
+	return n, nil
+}
+
+// Tidy notes that the group is read, drops groups that nobody has read for a day and readers that are no more, and
+// deletes what all groups have done with. To be called every few seconds. ErrNoGroup where its own group is gone.
+func (r *StreamReader) Tidy(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.store.opts.CallTimeout)
+	defer cancel()
+	stream, seen := keyStream(r.store.opts.Realm), keyGroups(r.store.opts.Realm)
+	now, err := r.rdb.Time(ctx).Result()
+	if err != nil {
+		return r.failed("TIME", err)
+	}
+	if err := r.rdb.HSet(ctx, seen, r.Group, now.UnixMilli()).Err(); err != nil {
+		return r.failed("HSET", err)
+	}
+	if err := r.dropGroups(ctx, now); err != nil {
+		return err
+	}
+	if err := r.dropConsumers(ctx, consumerTTL); err != nil {
+		return err
+	}
+	groups, err := r.rdb.XInfoGroups(ctx, stream).Result()
+	if err != nil {
+		return r.failed("XINFO GROUPS", err)
+	}
+	return r.trim(ctx, groups)
+}
+
+// trim deletes all entries before the first that some group has not done with.
+func (r *StreamReader) trim(ctx context.Context, groups []redis.XInfoGroup) error {
+	stream := keyStream(r.store.opts.Realm)
+	var oldest streamID
+	for i, g := range groups {
+		first, err := parseStreamID(g.LastDeliveredID)
+		if err != nil {
+			return err
+		}
+		first.seq++ // of what was delivered all is done with, unless it is pending
+		if g.Pending > 0 {
+			pending, err := r.rdb.XPending(ctx, stream, g.Name).Result()
+			if err != nil {
+				return r.failed("XPENDING", err)
+			}
+			if pending.Count > 0 {
+				if first, err = parseStreamID(pending.Lower); err != nil {
+					return err
+				}
+			}
+		}
+		if i == 0 || first.before(oldest) {
+			oldest = first
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	if err := r.rdb.XTrimMinID(ctx, stream, oldest.String()).Err(); err != nil {
+		return r.failed("XTRIM", err)
+	}
+	return nil
+}
+
+// dropGroups drops the groups of ours that nobody has read for long. Groups that somebody else made stay.
+func (r *StreamReader) dropGroups(ctx context.Context, now time.Time) error {
+	stream, seen := keyStream(r.store.opts.Realm), keyGroups(r.store.opts.Realm)
+	groups, err := r.rdb.HGetAll(ctx, seen).Result()
+	if err != nil {
+		return r.failed("HGETALL", err)
+	}
+	for group, at := range groups {
+		ms, err := strconv.ParseInt(at, 10, 64)
+		if group == r.Group || err == nil && now.Sub(time.UnixMilli(ms)) < groupTTL {
+			continue
+		}
+		if group == JournalGroup {
+			if err := r.store.KeepStream(ctx, false); err != nil {
+				return err
+			}
+		}
+		if err := r.rdb.XGroupDestroy(ctx, stream, group).Err(); err != nil {
+			return r.failed("XGROUP DESTROY", err)
+		}
+		if err := r.rdb.HDel(ctx, seen, group).Err(); err != nil {
+			return r.failed("HDEL", err)
+		}
+	}
+	return nil
+}
+
+// dropConsumers forgets the group's readers that are no more. One with entries stays until they are taken over:
+// with it Redis would forget that they are not done.
+func (r *StreamReader) dropConsumers(ctx context.Context, after time.Duration) error {
+	stream := keyStream(r.store.opts.Realm)
+	consumers, err := r.rdb.XInfoConsumers(ctx, stream, r.Group).Result()
+	if err != nil {
+		return r.failed("XINFO CONSUMERS", err)
+	}
+	for _, c := range consumers {
+		if c.Pending > 0 || c.Idle < after || c.Name == string(r.store.opts.Instance) {
+			continue
+		}
+		if err := r.rdb.XGroupDelConsumer(ctx, stream, r.Group, c.Name).Err(); err != nil {
+			return r.failed("XGROUP DELCONSUMER", err)
+		}
+	}
+	return nil
+}
+
+// streamID is the id of an entry: milliseconds, and a number within them.
+type streamID struct{ ms, seq uint64 }
+
+func parseStreamID(text string) (id streamID, err error) {
+	ms, seq, _ := strings.Cut(text, "-")
+	id.ms, err = strconv.ParseUint(ms, 10, 64)
+	if err == nil && seq != "" {
+		id.seq, err = strconv.ParseUint(seq, 10, 64)
+	}
+	if err != nil {
+		return streamID{}, fmt.Errorf("stream id %q: %w", text, err)
+	}
+	return id, nil
+}
+
+func (id streamID) before(other streamID) bool {
+	return id.ms < other.ms || id.ms == other.ms && id.seq < other.seq
+}
+
+func (id streamID) String() string { return fmt.Sprintf("%d-%d", id.ms, id.seq) }

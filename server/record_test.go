@@ -1,0 +1,93 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/musterhq/muster/configs"
+	"github.com/musterhq/muster/hub"
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/internal/pgtest"
+	"github.com/musterhq/muster/internal/redistest"
+)
+
+// recording has the matches of worlds written down.
+func recording(tb testing.TB, worlds ...configs.World) func(*configs.Config) {
+	tb.Helper()
+	url := configs.Secret(pgtest.Database(tb))
+	return func(c *configs.Config) { c.Worlds, c.Journal.URL = worlds, url }
+}
+
+// recorded waits until the durable record has a match in a state.
+func (i *instance) recorded(match object, state string) {
+	i.tb.Helper()
+	eventually(i.tb, "the match is recorded as "+state, func() bool {
+		m, err := i.server.after.journal.Match(i.tb.Context(), ident.Match(fmt.Sprint(match["id"])))
+		return err == nil && m.State == state
+	})
+}
+
+func TestAMatchIsAnsweredAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	i := run(t, recording(t, duel("voice")))
+	ana, ben := i.greet("ana"), i.greet("ben")
+	match := matched(ana, ben, "voice")
+	path := fmt.Sprint("/v1/matches/", match["id"])
+	i.recorded(match, "complete")
+	i.wantStatus(http.StatusNoContent, nil, "", http.MethodDelete, path, "")
+	i.recorded(match, "ended")
+	a := i.wantStatus(http.StatusOK, nil, "", http.MethodGet, path, "")
+	wantFields(t, a.body, object{
+		"id": match["id"], "state": "ended", "reason": "ended", "rooms": match["rooms"], "players": match["players"],
+		"created_at": match["created_at"],
+	})
+	if number(a.body, "ended_at") < number(match, "created_at") {
+		t.Errorf("it ended at %v", a.body["ended_at"])
+	}
+	i.wantStatus(http.StatusNotFound, object{"code": "no_such_match"}, "", http.MethodGet, "/v1/matches/none", "")
+}
+
+// Redis loses its data, and nobody is connected who could say what stood: players who live by heartbeats.
+func TestMatchesThatNobodyAssertsAreRestored(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	record := recording(t, duel("voice"), lounge(3))
+	i := run(t, func(c *configs.Config) {
+		record(c)
+		c.Redis.URL = configs.Secret(redis.URL())
+		c.Worlds[0].MatchHold, c.Worlds[1].MatchHold = c.Worlds[0].TicketTTL, c.Worlds[0].TicketTTL
+	})
+	matches := map[string]object{}
+	for player, world := range map[string]string{"ana": "voice", "ben": "voice", "cem": "lounge"} {
+		i.wantStatus(http.StatusOK, nil, player, http.MethodPost, "/v1/matching/heartbeat", "")
+		i.wantStatus(http.StatusCreated, nil, player, http.MethodPost, "/v1/matching/join", fmt.Sprintf(`{"world":%q}`, world))
+	}
+	for _, player := range []string{"ana", "ben", "cem"} {
+		eventually(t, player+" is in a match", func() bool {
+			a := i.wantStatus(http.StatusOK, nil, player, http.MethodGet, "/v1/matching/my-status", "")
+			matches[player], _ = a.body["match"].(object)
+			return matches[player] != nil
+		})
+		i.recorded(matches[player], "complete")
+	}
+	redis.Kill()
+	redis.LoseData()
+	redis.Restart()
+	for player, match := range matches {
+		eventually(t, "the match of "+player+" is back", func() bool {
+			st, err := i.server.stateOf(t.Context(), ident.Player(player))
+			if err != nil {
+				return false
+			}
+			m := hub.State(st, i.server.worlds.Facts).Match
+			return m != nil && m.ID == match["id"]
+		})
+		i.wantStatus(http.StatusOK, nil, player, http.MethodPost, "/v1/matching/heartbeat", "")
+		a := i.wantStatus(http.StatusConflict, object{"code": "in_match"}, player, http.MethodPost, "/v1/matching/join", `{"world":"voice"}`)
+		wantFields(t, a.body["match"].(object), object{"id": match["id"], "rooms": match["rooms"], "players": match["players"]})
+	}
+	dan := i.greet("dan")
+	dan.join("lounge")
+	wantFields(t, dan.match(), object{"id": matches["cem"]["id"], "players": "[map[id:cem] map[id:dan]]"})
+}

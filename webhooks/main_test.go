@@ -1,0 +1,13 @@
+package webhooks
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/musterhq/muster/internal/redistest"
+)
+
+func TestMain(m *testing.M) {
+	redistest.Main(m, func() error { return goleak.Find() })
+}

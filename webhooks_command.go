@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/musterhq/muster/configs"
+	"github.com/musterhq/muster/journal"
+	"github.com/musterhq/muster/webhooks"
+)
+
+// webhooksCommand looks after deliveries that receivers did not take.
+func webhooksCommand() *cobra.Command {
+	return deadCommands(deadKind{
+		name: "webhooks", short: "Look at webhook deliveries that were given up, and put them back",
+		what: "webhook deliveries that were given up", open: openDeliveries,
+	})
+}
+
+// openDeliveries finds them where they are: in the journal's outbox where there is one, in Redis otherwise.
+func openDeliveries(ctx context.Context, config configs.Config) (deadOffice, error) {
+	if config.Journal.URL != "" {
+		database, err := openRecord(ctx, config)
+		return deliveries{database}, err
+	}
+	known := make(map[string]string)
+	for _, w := range config.Webhooks {
+		known[webhooks.Group(w.URL)] = shown(w.URL)
+	}
+	return openLetters(config, func(group string) bool { return strings.HasPrefix(group, webhooks.GroupPrefix) },
+		func(group string) string {
+			if address, ok := known[group]; ok {
+				return address
+			}
+			return group // an address that is no longer set
+		})
+}
+
+// shown is an address without what may be a secret: user, password and query.
+func shown(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return unset
+	}
+	return u.Scheme + "://" + u.Host + u.Path
+}
+
+// deliveries are those of the journal's outbox.
+type deliveries struct{ *journal.Database }
+
+func (d deliveries) close() error { d.Close(); return nil }
+
+func (d deliveries) list(ctx context.Context, limit int) ([]dead, error) {
+	all, err := d.DeadDeliveries(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]dead, len(all))
+	for i, one := range all {
+		var body struct {
+			Match, Ticket struct {
+				ID string `json:"id"`
+			}
+		}
+		_ = json.Unmarshal([]byte(one.Body), &body) // where it cannot be read, it is about nothing that can be shown
+		list[i] = dead{
+			ID: one.Event, At: one.DiedAt, Event: one.Type, About: body.Match.ID + body.Ticket.ID, To: shown(one.URL), Reason: one.Reason,
+			Body: one.Body,
+		}
+	}
+	return list, nil
+}
+
+func (d deliveries) putBack(ctx context.Context, id string) (int, error) { return d.Replay(ctx, id) }
