@@ -113,6 +113,9 @@ func (s *Session) apply(epoch ident.Place, record lua.Record, c lua.Change, matc
 		s.applyOvertaken(record, c)
 		return
 	case record.Version == s.seen.asOf:
+		if record.Version > s.seen.read {
+			s.sendNotice(noticeOf(c)) // a reply showed the record before, and not why it is so
+		}
 		return
 	}
 	before := s.seen.parsed()

@@ -20,14 +20,14 @@ type knowledge struct {
 	least ident.Place
 	// record and match are texts as lua has them; "" for an idle player and for no match.
 	record, match string
-	// notices are the ids of the last ends that the client was told of, as many as Redis keeps.
+	// notices are the ids of the last ends that the client was told of, the oldest first, as many as Redis keeps.
 	notices []string
 }
 
 // knowledgeOf is what a state says.
 func knowledgeOf(epoch ident.Place, st lua.PlayerState) knowledge {
 	k := knowledge{epoch: epoch, asOf: st.AsOf, read: st.AsOf}
-	for _, n := range st.Notices {
+	for _, n := range slices.Backward(st.Notices) { // the oldest first, as note has them
 		k.notices = append(k.notices, n.ID)
 	}
 	if r, err := lua.ParseRecord(st.Record); err == nil {
@@ -138,8 +138,13 @@ func (s *Session) Saw(epoch ident.Place, record string) {
 		return
 	}
 	before := s.seen.parsed()
-	if r.Match != "" && r.Match != before.Match {
-		return // the client is not told of a match by this reply, but by what was told with the match
+	if r.Match != "" && (r.Match != before.Match || r.Held != before.Held) {
+		// The client is not told of a match by this reply, nor that it stands, but by what was told with that. Of one
+		// that is held the reply may know more.
+		if r.Held {
+			s.lookAgain(behind)
+		}
+		return
 	}
 	epoch = s.carriedOutIn(epoch, r.Version)
 	if epoch != s.hub.currentEpoch() {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -20,6 +21,9 @@ func (r *replay) join(e Entry, m *protocol.Joined) {
 func (r *replay) hold(t *ticket) {
 	old := r.waiting[t.world]
 	if old != nil && old.id == t.id {
+		if t.enqueuedAt != 0 && old.enqueuedAt != t.enqueuedAt {
+			r.moved = append(r.moved, t)
+		}
 		return
 	}
 	if old != nil {
@@ -47,8 +51,10 @@ func (r *replay) endTicket(world string, at time.Time, end, match string) {
 // the request was executed; an event must not come before the reply to the join.
 func (r *replay) told(e Entry, m *protocol.Match, reply bool) {
 	if m.State != protocol.StateComplete {
+		r.prompted(e, m)
 		return
 	}
+	r.heldMatch = nil
 	r.tellings = append(r.tellings, telling{at: e.At, conn: e.Conn, match: m, early: !reply && r.joinPending(e.Conn, m)})
 	if r.open != nil && r.open.ID != m.ID && e.At.UnixMilli() < r.open.ExpiresAt {
 		r.overlaps = append(r.overlaps, overlap{e.At, r.open.ID, m.ID})
@@ -82,8 +88,19 @@ func (r *replay) knows(match string) bool {
 	return false
 }
 
+// openID is the complete match that the client believes in, "" for none.
+func (r *replay) openID() string {
+	if r.open == nil {
+		return ""
+	}
+	return r.open.ID
+}
+
 // closeMatch takes in that a match is over.
 func (r *replay) closeMatch(id string) {
+	if r.heldMatch != nil && r.heldMatch.ID == id {
+		r.heldMatch = nil
+	}
 	if r.open != nil && r.open.ID == id {
 		r.open = nil
 	}
@@ -97,15 +114,17 @@ func (r *replay) truth(e Entry, s protocol.PlayerState) {
 		}
 		r.open = nil
 	}
+	r.heldGone(e, s.Match)
 	if s.Match != nil {
 		r.told(e, s.Match, true)
-		if len(s.Queued) > 0 {
+		if len(s.Queued) > 0 && s.Match.State == protocol.StateComplete {
 			r.both = append(r.both, e.At)
 		}
 	}
 	named := map[string]bool{}
 	for _, q := range s.Queued {
 		named[q.TicketID] = true
+		r.sure[q.TicketID] = append(r.sure[q.TicketID], e.At)
 		r.hold(&ticket{id: q.TicketID, world: q.World, joined: e.At, conn: e.Conn, enqueuedAt: q.EnqueuedAt})
 	}
 	for world, t := range r.waiting {
@@ -113,6 +132,16 @@ func (r *replay) truth(e Entry, s protocol.PlayerState) {
 			r.endTicket(world, e.At, endSilent, "")
 		}
 	}
+}
+
+// Match is the match that the client believes in, one that it is asked about too; nil for none.
+func (l *Log) Match() *protocol.Match {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.belief.open != nil {
+		return l.belief.open
+	}
+	return l.belief.heldMatch
 }
 
 // Have is what the client believes after all it has heard so far, for its next hello; nil for nothing.
@@ -127,9 +156,18 @@ func (l *Log) Have() *protocol.Have {
 	slices.Sort(have.Tickets)
 	if r.open != nil {
 		have.Match = r.open.ID
+	} else if r.heldMatch != nil {
+		have.Match = r.heldMatch.ID
 	}
 	if len(have.Tickets) == 0 && have.Match == "" {
 		return nil
 	}
 	return have
+}
+
+// Waiting are the worlds in which the client believes to wait.
+func (l *Log) Waiting() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Sorted(maps.Keys(l.belief.waiting))
 }

@@ -8,6 +8,9 @@ type Count struct {
 	// LostTickets and LostMatches are what players were told lost: each ticket once, and a match once for
 	// each of its players.
 	LostTickets, LostMatches int
+	// Proposed are the matches that somebody was asked about, Cancelled those of any kind that fell through, Seated how
+	// often a player was seated in a match that was there before.
+	Proposed, Cancelled, Seated int
 }
 
 // Plus is both counts together.
@@ -15,6 +18,7 @@ func (c Count) Plus(d Count) Count {
 	return Count{
 		Matches: c.Matches + d.Matches, Joins: c.Joins + d.Joins,
 		LostTickets: c.LostTickets + d.LostTickets, LostMatches: c.LostMatches + d.LostMatches,
+		Proposed: c.Proposed + d.Proposed, Cancelled: c.Cancelled + d.Cancelled, Seated: c.Seated + d.Seated,
 	}
 }
 
@@ -23,8 +27,20 @@ func (h *History) Count() Count {
 	var c Count
 	j := h.newJudge(Options{})
 	c.Matches = len(j.matches)
+	proposed, cancelled := map[string]bool{}, map[string]bool{}
 	for _, r := range j.players {
 		c.Joins += r.joined()
+		for _, p := range r.proposals {
+			proposed[p.ID] = true
+		}
+		for _, f := range r.falls {
+			cancelled[f.match] = true
+		}
+		for _, t := range r.tickets {
+			if m := j.matches[t.match]; m != nil && m.CreatedAt < t.enqueuedAt {
+				c.Seated++
+			}
+		}
 		lost := map[string]bool{}
 		for _, end := range r.ends {
 			subject := end.ticket + end.match
@@ -39,6 +55,7 @@ func (h *History) Count() Count {
 			}
 		}
 	}
+	c.Proposed, c.Cancelled = len(proposed), len(cancelled)
 	return c
 }
 

@@ -17,11 +17,15 @@ func TestCount(t *testing.T) {
 	}
 	s.hear("a", &protocol.MatchCancelled{MatchID: m.ID, Reason: protocol.ReasonLost})
 	s.hear("b", &protocol.MatchEnded{MatchID: m.ID, Reason: protocol.ReasonExpired})
-	want := Count{Matches: 1, Joins: 3, LostTickets: 1, LostMatches: 1}
+	s.seated("f", s.seated("e", nil), "e")
+	fell, tickets := s.asked("check", "g", "h")
+	s.cancel(fell, protocol.ReasonTimeout, "g", "h")
+	s.back("g", fell, tickets["g"])
+	want := Count{Matches: 2, Joins: 7, LostTickets: 1, LostMatches: 1, Proposed: 1, Cancelled: 2, Seated: 1}
 	if got := s.h.Count(); got != want {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
-	if got := want.Plus(want); got != (Count{Matches: 2, Joins: 6, LostTickets: 2, LostMatches: 2}) {
+	if got := want.Plus(want); got != (Count{Matches: 4, Joins: 14, LostTickets: 2, LostMatches: 2, Proposed: 2, Cancelled: 4, Seated: 2}) {
 		t.Errorf("twice that is %+v", got)
 	}
 }

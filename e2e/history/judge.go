@@ -15,6 +15,24 @@ type World struct {
 	// Cooldown tells that a pair may have to wait before it meets again: who waits longest is then not
 	// always the next, and some may wait although they are enough.
 	Cooldown bool
+	// Fill tells that rooms take players one by one, so that one player is enough for a match. Backfill tells that a
+	// back end opens seats of matches that players have left.
+	Fill, Backfill bool
+	// Serving is how long it may take at most to get a match its server, or to give up.
+	Serving time.Duration
+	// Held tells that a match may be held for a while before it stands: its players are asked, or it needs a server.
+	Held bool
+}
+
+// seats tells whether the players of a match may change.
+func (w World) seats() bool { return w.Fill || w.Backfill }
+
+// needs is how many players make a match.
+func (w World) needs() int {
+	if w.Fill {
+		return 1
+	}
+	return w.Size
 }
 
 // Options say what the history is judged by.
@@ -63,9 +81,14 @@ func (h *History) Judge(opts Options) []Violation {
 	j := h.newJudge(opts)
 	j.bookedOnce()
 	j.wholeMatches()
+	j.noSeatTwice()
 	j.everybodyTold()
+	j.proposalsEnd()
+	j.everybodyBack()
+	j.onlyWhoDeclinedIsOut()
 	j.nothingEndsSilently()
 	j.oldestFirst()
+	j.oldestSeatedFirst()
 	j.nobodyWaitsForNothing()
 	j.onlyTheLostLose()
 	j.everyRequestAnswered()

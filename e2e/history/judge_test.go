@@ -1,6 +1,7 @@
 package history
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 var options = Options{
 	Worlds: map[string]World{
 		"duel": {Size: 2}, "trio": {Size: 3}, "again": {Size: 2, Cooldown: true},
+		"check": {Size: 2, Held: true}, "served": {Size: 2, Held: true, Serving: 4 * time.Second},
+		"lounge": {Size: 2, Fill: true}, "open": {Size: 2, Backfill: true},
 	},
 	Patience: 3 * time.Second,
 	Grace:    time.Second,
@@ -112,13 +115,15 @@ var good = map[string]func(s *story){
 
 func TestGoodHistoriesPass(t *testing.T) {
 	t.Parallel()
-	for name, tell := range good {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if violations := judged(tell); len(violations) > 0 {
-				t.Errorf("blamed:\n%s", Report(violations))
-			}
-		})
+	for _, stories := range []map[string]func(s *story){good, goodLives} {
+		for name, tell := range stories {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				if violations := judged(tell); len(violations) > 0 {
+					t.Errorf("blamed:\n%s", Report(violations))
+				}
+			})
+		}
 	}
 }
 
@@ -134,7 +139,7 @@ func judged(tell func(s *story)) []Violation {
 
 func TestPlantedViolationsAreFound(t *testing.T) {
 	t.Parallel()
-	for _, c := range planted {
+	for _, c := range slices.Concat(planted, plantedLives) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			violations := judged(c.tell)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -13,16 +14,40 @@ type match struct {
 	*protocol.Match
 	known   time.Time // when anybody was first told of it
 	teller  string
-	members []string // sorted, each once
+	members []string // sorted, each once; of a match with seats all who were ever in it
+	// since is when anybody was first told that a player is in it, and expires by when it is over by the latest telling.
+	since   map[string]time.Time
+	expires int64
 }
 
 func (j *judge) gatherMatches() {
 	for _, r := range j.players {
 		for _, told := range r.tellings {
 			m, ok := j.matches[told.match.ID]
-			if !ok || told.at.Before(m.known) {
-				j.matches[told.match.ID] = &match{told.match, told.at, r.name, members(told.match)}
+			if !ok {
+				m = &match{since: map[string]time.Time{}}
+				j.matches[told.match.ID] = m
 			}
+			m.take(r.name, told)
+		}
+	}
+	for _, m := range j.matches {
+		m.members = members(m.Match)
+		if j.opts.Worlds[m.World].seats() {
+			m.members = slices.Sorted(maps.Keys(m.since))
+		}
+	}
+}
+
+// take adds one telling.
+func (m *match) take(teller string, told telling) {
+	if m.Match == nil || told.at.Before(m.known) {
+		m.Match, m.known, m.teller = told.match, told.at, teller
+	}
+	m.expires = max(m.expires, told.match.ExpiresAt)
+	for _, name := range members(told.match) {
+		if at, ok := m.since[name]; !ok || told.at.Before(at) {
+			m.since[name] = told.at
 		}
 	}
 }
@@ -57,31 +82,65 @@ func (j *judge) bookedOnce() {
 			j.blame(1, at, r.name, "a state names a match and tickets at once")
 		}
 	}
-	of := map[string][]*match{}
-	for _, m := range j.sortedMatches() {
-		for _, name := range m.members {
-			for _, earlier := range of[name] {
-				if j.bothOpen(name, earlier, m) {
-					j.blame(1, m.known, name, "is in match %s of %d while %s stands until %d",
-						m.ID, m.CreatedAt, earlier.ID, earlier.ExpiresAt)
+	for name, stays := range j.stays() {
+		slices.SortFunc(stays, func(a, b stay) int { return cmp.Compare(a.from, b.from) })
+		for i, later := range stays {
+			for _, earlier := range stays[:i] {
+				if earlier.match != later.match && later.from < earlier.to && !j.mayHaveLost(time.UnixMilli(earlier.from), later.known, name) {
+					j.blame(1, later.known, name, "is in match %s of %d while %s stands until %d",
+						later.match, later.from, earlier.match, earlier.to)
 				}
 			}
-			of[name] = append(of[name], m)
 		}
 	}
 }
 
-// bothOpen reports whether a player was in a match still when a later one was formed.
-func (j *judge) bothOpen(name string, earlier, later *match) bool {
-	if later.CreatedAt >= earlier.ExpiresAt || j.mayHaveLost(time.UnixMilli(earlier.CreatedAt), later.known, name) {
-		return false
+// stay is a time, in milliseconds, in which a player surely was in a match: to may be too early, and from too late.
+type stay struct {
+	match    string
+	from, to int64
+	known    time.Time
+}
+
+// stays are all of them, by player.
+func (j *judge) stays() map[string][]stay {
+	all := map[string][]stay{}
+	for _, m := range j.sortedMatches() {
+		for _, name := range m.members {
+			all[name] = append(all[name], j.stayIn(m, name))
+		}
+	}
+	for _, r := range j.players {
+		for _, p := range r.proposals {
+			if to, ok := r.cancelled(p.ID); ok && j.matches[p.ID] == nil {
+				all[r.name] = append(all[r.name], stay{p.ID, p.CreatedAt, to, p.at})
+			}
+		}
+	}
+	return all
+}
+
+// stayIn is a player's stay in a match that stood.
+func (j *judge) stayIn(m *match, name string) stay {
+	s := stay{m.ID, m.CreatedAt, m.ExpiresAt, m.known}
+	seats := j.opts.Worlds[m.World].seats()
+	if seats {
+		s.from, s.known = m.since[name].UnixMilli(), m.since[name]
 	}
 	r, ok := j.byName[name]
 	if !ok {
-		return true
+		return s
 	}
-	from, released := r.released(earlier.ID)
-	return !released || later.CreatedAt < from.UnixMilli()
+	left, released := r.released(m.ID)
+	switch {
+	case seats && slices.ContainsFunc(r.ends, func(end ending) bool { return end.match == m.ID }):
+		s.to = s.from // a seat is given back at any time
+	case released && left.IsZero():
+		s.to = s.from // told that it is over, and not since when
+	case released:
+		s.to = min(s.to, left.UnixMilli())
+	}
+	return s
 }
 
 // wholeMatches checks rule 2: a match has exactly the players that its world asks for, who asked for it
@@ -100,51 +159,62 @@ func (j *judge) wholeMatch(r *replay, told telling) {
 	switch {
 	case !known:
 		j.blame(2, told.at, r.name, "match %s is of the unknown world %q", m.ID, m.World)
-	case len(m.Players) != world.Size || len(members(m)) != world.Size:
+	case world.seats() && (len(m.Players) > world.Size || len(m.Players) == 0 || len(members(m)) != len(m.Players)):
+		j.blame(2, told.at, r.name, "match %s of %s has not up to %d distinct players: %v", m.ID, m.World, world.Size, m.Players)
+	case !world.seats() && (len(m.Players) != world.Size || len(members(m)) != world.Size):
 		j.blame(2, told.at, r.name, "match %s of %s has not %d distinct players: %v", m.ID, m.World, world.Size, m.Players)
 	}
 	if !slices.Contains(members(m), r.name) {
 		j.blame(2, told.at, r.name, "was told of match %s of others: %v", m.ID, m.Players)
 	}
-	if !slices.Equal(members(m), first.members) || !maps.Equal(m.Rooms, first.Rooms) || m.World != first.World || len(m.Rooms) == 0 {
+	if !world.seats() && !slices.Equal(members(m), first.members) || !maps.Equal(m.Rooms, first.Rooms) || m.World != first.World || len(m.Rooms) == 0 {
 		j.blame(2, told.at, r.name, "match %s was told otherwise to %s: %v %v, %v %v",
 			m.ID, first.teller, m.Players, m.Rooms, first.Players, first.Rooms)
+	}
+	if string(m.Endpoint) != string(first.Endpoint) {
+		j.blame(2, told.at, r.name, "match %s has the server %s, and was told to %s with %s", m.ID, m.Endpoint, first.teller, first.Endpoint)
 	}
 	if told.early {
 		j.blame(2, told.at, r.name, "match %s came before the reply to the join", m.ID)
 	}
-	if !r.asked(m) && !j.lossBetween(first.known.Add(-j.opts.Patience), first.known) {
+	by := m.CreatedAt
+	if world.seats() {
+		by = told.at.UnixMilli()
+	}
+	if !r.asked(m, by) && !j.lossBetween(first.known.Add(-j.opts.Patience), first.known) {
 		j.blame(2, told.at, r.name, "was put into match %s of %s without waiting there", m.ID, m.World)
 	}
 }
 
-// asked reports whether the player may have waited in the match's world when the match was formed: it had
-// sent a join there, and no leave of it was answered before the match was formed, nor was a match of it
-// left, without a join after.
-func (r *replay) asked(m *protocol.Match) bool {
+// asked reports whether the player may have waited in the match's world at a moment, in milliseconds: it had sent a
+// join there, and no leave of it was answered before that moment, nor was a match of it left or declined, without a
+// join after.
+func (r *replay) asked(m *protocol.Match, by int64) bool {
 	waits := false
 	for _, e := range r.entries {
 		at := e.At.UnixMilli()
 		switch x := e.message().(type) {
 		case *protocol.Join:
-			waits = waits || x.World == m.World && at <= m.CreatedAt
-		case *protocol.LeaveMatch:
-			waits = waits && at >= m.CreatedAt
+			waits = waits || x.World == m.World && at <= by
+		case *protocol.LeftMatch, *protocol.Declined:
+			if at < by {
+				waits = r.joinsAfter(e.At, m, by)
+			}
 		case *protocol.Left:
-			if at < m.CreatedAt && slices.Contains(x.Worlds, m.World) {
-				waits = r.joinsAfter(e.At, m)
+			if at < by && slices.Contains(x.Worlds, m.World) {
+				waits = r.joinsAfter(e.At, m, by)
 			}
 		}
 	}
 	return waits
 }
 
-// joinsAfter reports whether a join of the match's world is sent between a moment and the match, or was
-// sent but not answered by then: requests may be pipelined.
-func (r *replay) joinsAfter(at time.Time, m *protocol.Match) bool {
+// joinsAfter reports whether a join of the match's world is sent between two moments, or was sent but not answered by
+// the first: requests may be pipelined.
+func (r *replay) joinsAfter(at time.Time, m *protocol.Match, by int64) bool {
 	for _, e := range r.entries {
 		join, ok := e.Request.(*protocol.Join)
-		if !ok || join.World != m.World || e.At.UnixMilli() > m.CreatedAt {
+		if !ok || join.World != m.World || e.At.UnixMilli() > by {
 			continue
 		}
 		if e.At.After(at) || r.answeredAfter(e, at) {

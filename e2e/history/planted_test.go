@@ -6,13 +6,16 @@ import (
 	"github.com/musterhq/muster/protocol"
 )
 
-// planted are histories with one fault each.
-var planted = []struct {
+// fault is a history in which one thing is wrong.
+type fault struct {
 	name string
 	rule int
 	text string // part of what is said of it
 	tell func(s *story)
-}{
+}
+
+// planted are histories with one fault each.
+var planted = []fault{
 	{"a second match while one is open", 1, "while", func(s *story) {
 		s.pair("a", "b")
 		s.arrive("c")

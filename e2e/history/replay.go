@@ -18,6 +18,7 @@ type replay struct {
 	overlaps []overlap
 	both     []time.Time // states that name a match and tickets at once
 	ends     []ending    // each end that was told, repeats too
+	proposed             // what it was told of matches that did not stand yet
 
 	// What the client believes at the point that the replay has reached.
 	current int                // the newest connection that was welcomed
@@ -88,10 +89,10 @@ type overlap struct {
 // ending is the end of a ticket or match that the player was told without having asked.
 type ending struct {
 	at                    time.Time
-	made                  time.Time // by Redis' clock
+	made                  time.Time // by Redis' clock; zero where it is not known
 	ticket, match, reason string
 	conn                  int
-	repeat                bool // in the notices of a state
+	repeat                bool // in the notices of a state, or told before
 }
 
 type pending struct {
@@ -106,7 +107,7 @@ type leave struct {
 }
 
 func newReplay(name string, entries []Entry) *replay {
-	r := &replay{name: name, entries: entries, waiting: map[string]*ticket{}, joins: map[string]pending{}, unsure: map[string]bool{}}
+	r := &replay{name: name, entries: entries, waiting: map[string]*ticket{}, joins: map[string]pending{}, unsure: map[string]bool{}, proposed: newProposed()}
 	for _, e := range entries {
 		r.take(e)
 	}
@@ -122,6 +123,7 @@ func (r *replay) take(e Entry) {
 		r.sent(e)
 	case Heard:
 		r.heard(e)
+		r.believe(e.At, r.openID())
 	case Ended:
 		r.conns[e.Conn-1].ended = e.At
 	}
@@ -143,6 +145,7 @@ func (r *replay) sent(e Entry) {
 		r.leaves = append(r.leaves, leave{e.At, q.World})
 	case *protocol.LeaveMatch:
 		r.releases = append(r.releases, release{match: q.MatchID, asked: true, at: e.At})
+		r.believe(e.At, "")
 	}
 }
 
@@ -176,6 +179,16 @@ func (r *replay) heard(e Entry) {
 		}
 	case *protocol.MatchCompleted:
 		r.told(e, m.Match, false)
+	case *protocol.MatchUpdate:
+		r.told(e, m.Match, false)
+	case *protocol.MatchProposed:
+		r.prompted(e, m.Match)
+	case *protocol.Requeued:
+		r.requeued(e, m)
+	case *protocol.Accepted:
+		r.accepted[m.MatchID] = true
+	case *protocol.Declined:
+		r.declined(e, m.MatchID)
 	case *protocol.Error:
 		if p, ok := r.joins[m.MessageID()]; ok && m.Code == protocol.CodeUnavailable {
 			r.unsure[p.world] = true
@@ -183,10 +196,12 @@ func (r *replay) heard(e Entry) {
 		// The match of in_match was read for the reply, and may be newer than what is still on its way.
 		delete(r.joins, m.MessageID())
 	case *protocol.LeftMatch:
+		r.declined(e, m.MatchID)
 		r.closeMatch(m.MatchID)
 	case *protocol.MatchEnded:
 		r.closeMatch(m.MatchID)
 	case *protocol.MatchCancelled:
+		r.fellThrough(e, m)
 		r.closeMatch(m.MatchID)
 	}
 }
@@ -212,10 +227,11 @@ func (r *replay) repeats(e Entry, notices protocol.Notices) {
 }
 
 func (r *replay) ending(e Entry, n protocol.Notice, repeat bool) {
-	end := ending{at: e.At, conn: e.Conn, repeat: repeat}
+	end := ending{at: e.At, made: moment(n.NoticeKey()), conn: e.Conn, repeat: repeat || r.noticed[n.NoticeKey()]}
+	r.noticed[n.NoticeKey()] = n.NoticeKey() != ""
 	switch n := n.(type) {
 	case *protocol.Dequeued:
-		end.ticket, end.reason, end.made = n.TicketID, n.Reason, moment(n.NoticeID)
+		end.ticket, end.reason = n.TicketID, n.Reason
 	case *protocol.MatchCancelled:
 		end.match, end.reason = n.MatchID, n.Reason
 	case *protocol.MatchEnded:

@@ -32,7 +32,7 @@ func (j *judge) nobodySpeaksForANewer() {
 // changes tells of a reply that a changing request was carried out.
 func changes(e protocol.Event) bool {
 	switch e.(type) {
-	case *protocol.Joined, *protocol.Left, *protocol.LeftMatch, *protocol.Acked:
+	case *protocol.Joined, *protocol.Left, *protocol.LeftMatch, *protocol.Acked, *protocol.Accepted, *protocol.Declined:
 		return true
 	default:
 		return false

@@ -38,7 +38,11 @@ func (j *judge) explained(r *replay, t *ticket) bool {
 		}
 	}
 	for _, m := range j.matches {
-		if slices.Contains(m.members, r.name) && m.CreatedAt >= t.enqueuedAt && m.CreatedAt <= t.ended.UnixMilli() {
+		from := m.CreatedAt
+		if j.opts.Worlds[m.World].seats() {
+			from = max(from, m.since[r.name].UnixMilli())
+		}
+		if slices.Contains(m.members, r.name) && from >= t.enqueuedAt && m.CreatedAt <= t.ended.UnixMilli() {
 			return true
 		}
 	}
@@ -87,9 +91,9 @@ func (j *judge) nobodyWaitsForNothing() {
 		}
 	}
 	for name, world := range j.opts.Worlds {
-		if !world.Cooldown && len(waiting[name]) >= world.Size {
+		if !world.Cooldown && len(waiting[name]) >= world.needs() {
 			j.blame(5, j.opts.SettledAt, waiting[name][0], "waits in %s, and %d others: %d make a match",
-				name, len(waiting[name])-1, world.Size)
+				name, len(waiting[name])-1, world.needs())
 		}
 	}
 }

@@ -52,6 +52,13 @@ func (j *judge) lostUnasked(r *replay, at time.Time, id string) bool {
 // toldOf checks each connection of a player during its match.
 func (j *judge) toldOf(m *match, r *replay) {
 	from, to := time.UnixMilli(m.CreatedAt), time.UnixMilli(m.ExpiresAt)
+	world := j.opts.Worlds[m.World]
+	if world.Held || world.seats() {
+		from = m.since[r.name] // it stood, or took the player in, some time after it was formed
+	}
+	if world.seats() && slices.ContainsFunc(r.ends, func(end ending) bool { return end.match == m.ID }) {
+		return
+	}
 	if left, ok := r.released(m.ID); ok && left.Before(to) {
 		to = left
 	}
@@ -59,7 +66,7 @@ func (j *judge) toldOf(m *match, r *replay) {
 		if c.welcomed.IsZero() || j.lossBetween(from, c.welcomed) {
 			continue
 		}
-		if c.hello.After(m.known) && c.welcomed.Before(to) && (c.truth.Match == nil || c.truth.Match.ID != m.ID) {
+		if c.hello.After(m.since[r.name]) && c.welcomed.Before(to) && (c.truth.Match == nil || c.truth.Match.ID != m.ID) {
 			j.blame(3, c.welcomed, r.name, "match %s is open, and the welcome does not name it", m.ID)
 		}
 	}
