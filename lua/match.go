@@ -17,7 +17,7 @@ func (s *Store) AckMatch(ctx context.Context, who Session, match ident.Match) (r
 }
 
 func (s *Store) ofMatch(ctx context.Context, script string, who Session, match ident.Match) (string, error) {
-	r, err := s.run(ctx, script, string(who.Player), optional(who.Generation), string(match))
+	r, err := s.runShared(ctx, script, string(who.Player), optional(who.Generation), string(match))
 	if err != nil {
 		return "", err
 	}
