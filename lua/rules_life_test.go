@@ -111,7 +111,7 @@ var lifeRules = []rule{
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
 	},
 	{
-		name: "nobody joins out of a match that is proposed", script: "add_to_queue",
+		name: "nobody joins out of a match that is proposed", script: "find_opponent",
 		given: func(b *bundle) { b.proposed(check2) },
 		do:    func(b *bundle) string { return b.joinAs(pairs, b.joinOf("x", "k", "f")) },
 		want:  `= in match m1`,
@@ -306,14 +306,14 @@ var lifeRules = []rule{
 		again: `= no such match`,
 	},
 	{
-		name: "who declined may not come back at once", script: "add_to_queue",
+		name: "who declined may not come back at once", script: "extract_group",
 		given: func(b *bundle) { b.proposed(check2); b.decline("x"); b.step(time.Second) },
 		do:    func(b *bundle) string { return b.joinAs(check2, b.joinOf("x", "k", "f")) },
 		want:  `= cooled down for 9m59s`,
 		again: `= cooled down for 9m59s`,
 	},
 	{
-		name: "after a while it may", script: "add_to_queue",
+		name: "after a while it may", script: "extract_group",
 		given: func(b *bundle) {
 			b.proposed(check2)
 			b.decline("x")
