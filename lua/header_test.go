@@ -198,6 +198,11 @@ func checkKeys(t *testing.T, h header, assembled string) {
 	}
 }
 
+// parts are what n players ask of their matches together.
+func parts(script string, who Session, n int) []*sharedCall {
+	return slices.Repeat([]*sharedCall{{script: script, who: who, match: "m"}}, n)
+}
+
 // typedCodes are those whose errors say more than that.
 var typedCodes = []int{codeAlreadyQueued, codeInMatch, codeInProposal, codeCooledDown}
 
@@ -258,8 +263,8 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return second(s.AssertState(ctx, 1, assertions)) },
 			func() error { return second(s.RenewLease(ctx)) },
 			func() error { return s.EndLease(ctx) },
-			func() error { return second(s.LeaveMatch(ctx, who, "m")) },
-			func() error { return second(s.AckMatch(ctx, who, "m")) },
+			func() error { return second(s.askTogether(ctx, parts("leave_match", who, n))) },
+			func() error { return second(s.askTogether(ctx, parts("ack_match", who, n))) },
 			func() error { return s.EndMatch(ctx, "m", Ended) },
 			func() error { return second(s.AcceptMatch(ctx, who, "m")) },
 			func() error { return s.DeclineMatch(ctx, who, "m") },

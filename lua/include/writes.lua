@@ -30,7 +30,8 @@ end
 
 -- save gives the record a new version and has it written. A record that says nothing is removed.
 local function save(player, version)
-  records[player].version = version or next_place()
+  local record = records[player]
+  record.version, record.text = version or next_place(), nil
   saved[player] = true
 end
 
