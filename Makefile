@@ -51,9 +51,15 @@ bench: ## measure the built server beside plain references and print one table (
 bench-go: ## run the Go benchmarks (BENCH=pattern, COUNT=10 for benchstat)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
+.PHONY: bench-scale
+bench-scale: ## measure several instances and realms, on one Redis and on a Cluster, and print one table
+	$(GO) test -count 1 -timeout 0 -v -run '^TestScale$$' ./bench -scale $(ARGS)
+
 .PHONY: gate
-gate: ## check what may not grow: memory and goroutines of an idle session
+gate: ## check what may not grow: allocations, calls, commands, memory and goroutines, whatever the machine
+	$(GO) test -count 1 -run '^(TestGate|TestCommandsOfAMatch)' ./protocol ./hub ./lua ./server
 	$(GO) test -run '^$$' -bench IdleSession -benchtime 3x ./server
+	$(GO) test -run '^$$' -bench MillionWaiting -benchtime 5x ./lua
 
 .PHONY: soak
 soak: ## several instances under load and all faults for long (SOAK=8h, ARGS=-write-guarantees)

@@ -48,13 +48,19 @@ var (
 type sample struct{ figure, reference float64 }
 
 // table collects the samples of all runs.
-type table struct{ samples map[*row][]sample }
+type table struct {
+	samples   map[*row][]sample
+	discarded int
+}
 
 func newTable() *table { return &table{samples: map[*row][]sample{}} }
 
 func (t *table) add(r *row, figure, reference float64) {
 	t.samples[r] = append(t.samples[r], sample{figure, reference})
 }
+
+// discard counts a burst that was refused in part, as the machine was too busy.
+func (t *table) discard() { t.discarded++ }
 
 // spread is the median of some figures, and their bounds.
 type spread struct{ median, least, most float64 }
@@ -116,6 +122,9 @@ func (t *table) String() string {
 			lines = append(lines, t.line(r))
 		}
 	}
+	if t.discarded > 0 {
+		lines = append(lines, "", fmt.Sprintf("%d bursts were left out: joins were refused, as the machine was too busy.", t.discarded))
+	}
 	return strings.Join(lines, "\n") + "\n"
 }
 
@@ -142,6 +151,12 @@ func (t *table) write(tb testing.TB) {
 	tb.Helper()
 	text := conditions() + ":\n\n" + t.String()
 	tb.Logf("\n%s", text)
+	writeOut(tb, text)
+}
+
+// writeOut writes a text into the file that the command line names, if any.
+func writeOut(tb testing.TB, text string) {
+	tb.Helper()
 	if *outFlag == "" {
 		return
 	}

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/musterhq/muster/internal/pgtest"
+	"github.com/musterhq/muster/internal/redistest"
 	"github.com/musterhq/muster/journal"
+	"github.com/musterhq/muster/protocol"
 )
 
 // hook is a system that is told by webhooks.
@@ -173,6 +175,31 @@ func TestMatchesAreRecordedAndToldThroughOutages(t *testing.T) {
 	if !c.instances[1].counted("muster_journal_entries_total") || !c.instances[1].counted("muster_journal_failures_total") {
 		t.Error("the metrics show nothing of it")
 	}
+}
+
+func TestTheRecordFollowsAFailover(t *testing.T) {
+	t.Parallel()
+	nodes := redistest.StartNodes(t, 3, 2*time.Second)
+	realm := redistest.Realm(t)
+	at := nodes.Of("mm:{" + realm + "}:meta")
+	c := startCluster(t, 2, withURL(nodes.Replicas[at], nodes.URL()), withRealm(realm), withEnv("JOURNAL_URL="+pgtest.Start(t).URL()))
+	p := c.players("p", 2)
+	meets(t, 1, p...)
+	c.failover(func() {
+		nodes.Primaries[at].Kill()
+		nodes.Promote(at)
+	}, func() string { return ended(p[0].try(&protocol.Join{World: "trio"})) })
+	p[0].leave("trio")
+	matches := meets(t, 2, p...)
+	eventually(t, func() string {
+		out, err := c.muster("matches", "--world", "duel", "--state", "ended")
+		for _, m := range matches {
+			if err != nil || !strings.Contains(out, m) {
+				return fmt.Sprintf("the record lacks %s: %v\n%s", m, err, out)
+			}
+		}
+		return ""
+	})
 }
 
 func TestDeliveriesThatWereGivenUpAreShownAndReplayed(t *testing.T) {

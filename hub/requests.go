@@ -16,22 +16,30 @@ type requestQueue struct {
 // Submit has a request run after those before it, while the player's events wait. It returns false where
 // too many wait already.
 func (s *Session) Submit(ctx context.Context, request func(context.Context)) bool {
+	run, ok := s.Take(ctx, request)
+	if run != nil {
+		go run()
+	}
+	return ok
+}
+
+// Take is Submit for a caller who has time: where none runs, it returns what runs the request, and those that
+// come meanwhile, and has to be called.
+func (s *Session) Take(ctx context.Context, request func(context.Context)) (run func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return true
+		return nil, true
 	}
-	run := func() { request(ctx) }
 	if !s.requests.running {
 		s.requests.running = true
-		go s.runRequests(run)
-		return true
+		return func() { s.runRequests(func() { request(ctx) }) }, true
 	}
 	if len(s.requests.waiting) >= protocol.MaxWaitingRequests {
-		return false
+		return nil, false
 	}
-	s.requests.waiting = append(s.requests.waiting, run)
-	return true
+	s.requests.waiting = append(s.requests.waiting, func() { request(ctx) })
+	return nil, true
 }
 
 // runRequests runs a request and those that wait behind it, and writes what came of each: the stack has grown

@@ -3,6 +3,8 @@ package journal
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -59,6 +61,9 @@ func fold(events []lua.Event) ([]change, error) {
 }
 
 func (c *change) add(e lua.Event) error {
+	if e.At > latest {
+		return &invalidError{fmt.Errorf("match %s: time %d is out of range", e.Match, e.At)}
+	}
 	at := time.UnixMilli(e.At)
 	if at.Before(c.first) {
 		c.first = at
@@ -83,6 +88,9 @@ func (c *change) add(e lua.Event) error {
 	if err != nil {
 		return &invalidError{err}
 	}
+	if max(m.Open, m.Taken) > math.MaxInt32 || max(m.Created.UnixMilli(), m.EndsAt, m.AcceptBy) > latest {
+		return &invalidError{fmt.Errorf("match %s: a number of %q is out of range", e.Match, e.Record)}
+	}
 	if c.match == nil || m.Version > c.match.Version {
 		c.match, c.record = &m, e.Record
 	}
@@ -96,6 +104,10 @@ func (c *change) add(e lua.Event) error {
 	}
 	return nil
 }
+
+// latest is the end of the year 9999, in Unix milliseconds. What lies far behind it would be another time in
+// PostgreSQL.
+const latest = 253_402_300_799_999
 
 func earliest(known **time.Time, at time.Time) {
 	if *known == nil || at.Before(**known) {

@@ -65,7 +65,7 @@ ON CONFLICT DO NOTHING`
 // write writes events and what is to be told of them in one transaction; see isRefused for its error.
 func (d *Database) write(ctx context.Context, events []lua.Event, outgoing []Outgoing) error {
 	changes, err := fold(events)
-	if err != nil {
+	if err != nil || len(changes) == 0 && len(outgoing) == 0 {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)

@@ -89,18 +89,19 @@ func (j *Journal) next(ctx context.Context) ([]lua.StreamEntry, error) {
 	return j.opts.Stream.Read(ctx, batch, block)
 }
 
-// record writes entries together, and where one of them is refused each on its own.
+// record writes entries together, and where one of them is refused in halves, until it stands alone.
 func (j *Journal) record(ctx context.Context, entries []lua.StreamEntry) {
 	if len(entries) == 0 {
 		return
 	}
-	if err := j.writeEntries(ctx, entries); err == nil || ctx.Err() != nil {
-		return
-	}
-	for _, entry := range entries {
-		if err := j.writeEntries(ctx, []lua.StreamEntry{entry}); err != nil {
-			j.refused(ctx, entry, err)
-		}
+	err := j.writeEntries(ctx, entries)
+	switch half := len(entries) / 2; {
+	case err == nil || ctx.Err() != nil:
+	case half == 0:
+		j.refused(ctx, entries[0], err)
+	default:
+		j.record(ctx, entries[:half])
+		j.record(ctx, entries[half:])
 	}
 }
 

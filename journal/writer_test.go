@@ -1,8 +1,11 @@
 package journal
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -275,4 +278,44 @@ func permutations(n int, visit func([]int)) {
 		}
 	}
 	next()
+}
+
+// Whatever stands in an entry, it is refused and not waited for: what looked like an outage would hold up the rest.
+func TestAnEntryThatCannotBeWrittenIsNoOutage(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Shared(t), pgtest.Database(t))
+	endpoint := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	const huge = "9223372036854775807"
+	for name, e := range map[string]lua.Event{
+		"NUL":           {Record: matchText("complete", 1, "a;\x00", "", "||||||")},
+		"not UTF-8":     {Record: matchText("complete\xff", 1, "a", "", "||||||")},
+		"text":          {Record: "nonsense"},
+		"version":       {Record: strings.Replace(matchText("complete", 1, "a", "", ""), "|1|", "|"+huge+"0|", 1)},
+		"time":          {Record: "complete|1|7|arena|" + huge + "|" + huge + "|game=u|a|"},
+		"seats":         {Record: matchText("complete", 1, "a", "", "||||"+huge+"||")},
+		"taken":         {Record: matchText("complete", 1, "a", "", "||||||"+huge)},
+		"NUL in JSON":   {Record: matchText("complete", 1, "a", "", "|||"+endpoint(`{"a":"\u0000"}`)+"|||")},
+		"time of event": {At: math.MaxInt64, Record: matchText("complete", 1, "a", "", "||||||")},
+		"time of end":   {Kind: lua.MatchEnded, At: math.MaxInt64},
+		"reason":        {Kind: lua.MatchEnded, Reason: "\x00"},
+		"long player":   {Record: matchText("complete", 1, noise(8000), "", "||||||")},
+	} {
+		e.Match = "m"
+		if e.Kind == "" {
+			e.Kind = lua.MatchComplete
+		}
+		if err := b.database.write(b.ctx, []lua.Event{e}, nil); !isRefused(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// noise is a text that does not shrink, so that no index takes it.
+func noise(n int) string {
+	random := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = byte('A' + random.IntN(26))
+	}
+	return string(text)
 }

@@ -39,9 +39,15 @@ type WorldRules struct {
 	QueueLimit int
 }
 
-// width is how far one call looks: enough for the matches of a call, and never far.
-func (w WorldRules) width() int {
-	return min(max(w.Scan, w.Size, maxPlayersPerCall), maxWindow)
+// width is how far one call looks: some times the players of the matches that it may form, and never far. A call
+// for one match is not to read a hundred tickets because so many wait. Where the same two are kept apart it looks
+// far: the next may not fit; and so it does where players take seats of rooms that there are.
+func (w WorldRules) width(matches int) int {
+	far := min(4*matches*w.Size, maxPlayersPerCall)
+	if w.RematchCooldown > 0 || w.Seats > 0 {
+		far = maxPlayersPerCall
+	}
+	return min(max(w.Scan, w.Size, far), maxWindow)
 }
 
 // terms are what scripts, and the matches that they form, know of a world's rules: see parse_terms.
@@ -160,12 +166,12 @@ func (s *Store) formCall(w WorldRules, after ident.Place, candidates []Candidate
 	var c call
 	switch {
 	case w.Pairs:
-		c = call{script: "find_opponent", args: []any{string(w.Name), w.Revision.String(), after.String(), w.width(),
+		c = call{script: "find_opponent", args: []any{string(w.Name), w.Revision.String(), after.String(), w.width(len(candidates)),
 			w.terms(), drain, w.Scan, w.RematchCooldown.Milliseconds(), len(candidates)}}
 	case w.Seats > 0:
-		c = call{script: "reserve_seats", args: []any{string(w.Name), w.Revision.String(), w.width(), w.terms(), drain, len(candidates)}}
+		c = call{script: "reserve_seats", args: []any{string(w.Name), w.Revision.String(), w.width(len(candidates)), w.terms(), drain, len(candidates)}}
 	default:
-		c = call{script: "extract_group", args: []any{string(w.Name), w.Revision.String(), w.Size, w.width(),
+		c = call{script: "extract_group", args: []any{string(w.Name), w.Revision.String(), w.Size, w.width(len(candidates)),
 			w.terms(), drain, len(candidates)}}
 	}
 	for _, m := range candidates {

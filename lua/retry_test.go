@@ -41,7 +41,7 @@ func (b *bundle) raw(key, field string) string {
 // lost on the way and sent again. Afterwards they are alike still.
 func TestACallWhoseReplyIsLostIsSentAgain(t *testing.T) {
 	t.Parallel()
-	for i, r := range retries {
+	for i, r := range slices.Concat(retries, lifeRetries) {
 		t.Run(fmt.Sprintf("%s %d", r.script, i), func(t *testing.T) {
 			t.Parallel()
 			redis := redistest.Shared(t)
@@ -104,7 +104,7 @@ func TestEveryScriptThatWritesIsRetried(t *testing.T) {
 	t.Parallel()
 	for _, name := range scriptNames(t) {
 		reads := strings.Contains(readHeader(t, name).shebang, "no-writes")
-		has := slices.ContainsFunc(retries, func(r retry) bool { return r.script == name })
+		has := slices.ContainsFunc(slices.Concat(retries, lifeRetries), func(r retry) bool { return r.script == name })
 		if has == reads {
 			t.Errorf("%s has a row: %v, and it writes: %v", name, has, !reads)
 		}

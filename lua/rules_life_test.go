@@ -54,9 +54,9 @@ func (b *bundle) show(players ...ident.Player) string {
 func (b *bundle) claimServers() string {
 	b.Helper()
 	claimed, err := b.stores[0].ClaimAllocations(b.ctx, 10, time.Minute)
-	text := ""
+	text := "claimed"
 	for _, a := range claimed {
-		text += fmt.Sprintf("%s attempt %d ", a.Match.ID, a.Attempt)
+		text += fmt.Sprintf(" %s attempt %d", a.Match.ID, a.Attempt)
 	}
 	return said(text, err)
 }
@@ -593,9 +593,9 @@ var lifeRules = []rule{
 			- al m1 = @1001
 			+ al m1 = @61001
 			+ an m1 = 1
-			= m1 attempt 1
+			= claimed m1 attempt 1
 		`,
-		again: ``,
+		again: `= claimed`,
 	},
 	{
 		name: "who claimed it died", script: "claim_allocations",
@@ -608,9 +608,9 @@ var lifeRules = []rule{
 			+ al m1 = @121001
 			+ an m1 = 2
 			+ meta calm_until = @661001
-			= m1 attempt 2
+			= claimed m1 attempt 2
 		`,
-		again: ``,
+		again: `= claimed`,
 	},
 	{
 		name: "it has its server", script: "settle_allocation",

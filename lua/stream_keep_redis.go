@@ -57,35 +57,53 @@ func (s *Store) StreamLength(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Tidy notes that the group is read, drops groups that nobody has read for a day and readers that are no more, and
-// deletes what all groups have done with. To be called every few seconds. ErrNoGroup where its own group is gone.
+// Tidy notes that the group is read, forgets readers of it that are no more, and does what TidyStream does. To be
+// called every few seconds. ErrNoGroup where the group is gone.
 func (r *StreamReader) Tidy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.store.opts.CallTimeout)
 	defer cancel()
-	stream, seen := keyStream(r.store.opts.Realm), keyGroups(r.store.opts.Realm)
-	now, err := r.rdb.Time(ctx).Result()
-	if err != nil {
-		return r.failed("TIME", err)
-	}
-	if err := r.rdb.HSet(ctx, seen, r.Group, now.UnixMilli()).Err(); err != nil {
-		return r.failed("HSET", err)
-	}
-	if err := r.dropGroups(ctx, now); err != nil {
+	if err := r.mark(ctx); err != nil {
 		return err
 	}
 	if err := r.dropConsumers(ctx, consumerTTL); err != nil {
 		return err
 	}
-	groups, err := r.rdb.XInfoGroups(ctx, stream).Result()
-	if err != nil {
-		return r.failed("XINFO GROUPS", err)
-	}
-	return r.trim(ctx, groups)
+	return r.store.TidyStream(ctx)
 }
 
-// trim deletes all entries before the first that some group has not done with.
-func (r *StreamReader) trim(ctx context.Context, groups []redis.XInfoGroup) error {
-	stream := keyStream(r.store.opts.Realm)
+// mark notes that the group is read.
+func (r *StreamReader) mark(ctx context.Context) error {
+	now, err := r.rdb.Time(ctx).Result()
+	if err != nil {
+		return r.failed("TIME", err)
+	}
+	if err := r.rdb.HSet(ctx, keyGroups(r.store.opts.Realm), r.Group, now.UnixMilli()).Err(); err != nil {
+		return r.failed("HSET", err)
+	}
+	return nil
+}
+
+// TidyStream drops groups that nobody has read for a day, and deletes what all groups have done with. An instance
+// that reads nothing calls it now and then, so that what it was once set to do does not hold the stream.
+func (s *Store) TidyStream(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+	defer cancel()
+	if err := s.dropGroups(ctx); err != nil {
+		return err
+	}
+	groups, err := s.rdb.XInfoGroups(ctx, keyStream(s.opts.Realm)).Result()
+	if redis.HasErrorPrefix(err, "ERR no such key") {
+		return nil
+	}
+	if err != nil {
+		return s.unavailable("XINFO GROUPS", err)
+	}
+	return s.trimStream(ctx, groups)
+}
+
+// trimStream deletes all entries before the first that some group has not done with.
+func (s *Store) trimStream(ctx context.Context, groups []redis.XInfoGroup) error {
+	stream := keyStream(s.opts.Realm)
 	var oldest streamID
 	for i, g := range groups {
 		first, err := parseStreamID(g.LastDeliveredID)
@@ -94,9 +112,9 @@ func (r *StreamReader) trim(ctx context.Context, groups []redis.XInfoGroup) erro
 		}
 		first.seq++ // of what was delivered all is done with, unless it is pending
 		if g.Pending > 0 {
-			pending, err := r.rdb.XPending(ctx, stream, g.Name).Result()
+			pending, err := s.rdb.XPending(ctx, stream, g.Name).Result()
 			if err != nil {
-				return r.failed("XPENDING", err)
+				return s.unavailable("XPENDING", err)
 			}
 			if pending.Count > 0 {
 				if first, err = parseStreamID(pending.Lower); err != nil {
@@ -111,34 +129,42 @@ func (r *StreamReader) trim(ctx context.Context, groups []redis.XInfoGroup) erro
 	if len(groups) == 0 {
 		return nil
 	}
-	if err := r.rdb.XTrimMinID(ctx, stream, oldest.String()).Err(); err != nil {
-		return r.failed("XTRIM", err)
+	if err := s.rdb.XTrimMinID(ctx, stream, oldest.String()).Err(); err != nil {
+		return s.unavailable("XTRIM", err)
 	}
 	return nil
 }
 
 // dropGroups drops the groups of ours that nobody has read for long. Groups that somebody else made stay.
-func (r *StreamReader) dropGroups(ctx context.Context, now time.Time) error {
-	stream, seen := keyStream(r.store.opts.Realm), keyGroups(r.store.opts.Realm)
-	groups, err := r.rdb.HGetAll(ctx, seen).Result()
+func (s *Store) dropGroups(ctx context.Context) error {
+	stream, seen := keyStream(s.opts.Realm), keyGroups(s.opts.Realm)
+	groups, err := s.rdb.HGetAll(ctx, seen).Result()
 	if err != nil {
-		return r.failed("HGETALL", err)
+		return s.unavailable("HGETALL", err)
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	now, err := s.rdb.Time(ctx).Result()
+	if err != nil {
+		return s.unavailable("TIME", err)
 	}
 	for group, at := range groups {
 		ms, err := strconv.ParseInt(at, 10, 64)
-		if group == r.Group || err == nil && now.Sub(time.UnixMilli(ms)) < groupTTL {
+		if err == nil && now.Sub(time.UnixMilli(ms)) < groupTTL {
 			continue
 		}
 		if group == JournalGroup {
-			if err := r.store.KeepStream(ctx, false); err != nil {
+			if err := s.KeepStream(ctx, false); err != nil {
 				return err
 			}
 		}
-		if err := r.rdb.XGroupDestroy(ctx, stream, group).Err(); err != nil {
-			return r.failed("XGROUP DESTROY", err)
+		// A stream that is gone has no group any more, which is as good.
+		if err := s.rdb.XGroupDestroy(ctx, stream, group).Err(); err != nil && !redis.HasErrorPrefix(err, "ERR") {
+			return s.unavailable("XGROUP DESTROY", err)
 		}
-		if err := r.rdb.HDel(ctx, seen, group).Err(); err != nil {
-			return r.failed("HDEL", err)
+		if err := s.rdb.HDel(ctx, seen, group).Err(); err != nil {
+			return s.unavailable("HDEL", err)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net"
 	"os"
 	"os/signal"
@@ -48,9 +49,15 @@ func TestServeEcho(t *testing.T) {
 // echo sends back what it reads until the connection is over.
 func echo(conn *transport) {
 	for {
-		frame, err := conn.Read()
-		if err != nil || conn.Write(frame) != nil {
-			return
+		conn.Await()
+		for conn.More() {
+			frame, err := conn.ReadArrived()
+			if errors.Is(err, errNothing) {
+				break
+			}
+			if err != nil || conn.Write(frame) != nil {
+				return
+			}
 		}
 	}
 }

@@ -3,7 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/musterhq/muster/configs"
 	"github.com/musterhq/muster/journal"
@@ -18,6 +21,8 @@ type afterwards struct {
 	webhooks *webhooks.Webhooks
 	// filled is signalled when there is something new in the outbox, by address.
 	filled map[string]chan struct{}
+	// idle tidies the stream where nothing is set, after what was set before.
+	idle *streamTidier
 }
 
 // newAfterwards puts together what is set.
@@ -39,6 +44,9 @@ func (s *Server) newAfterwards(ctx context.Context) (afterwards, error) {
 		}
 	}
 	if len(targets) == 0 {
+		if a.journal == nil {
+			a.idle = &streamTidier{store: s.store, log: s.log}
+		}
 		return a, nil
 	}
 	for _, t := range targets {
@@ -60,6 +68,9 @@ func (s *Server) newAfterwards(ctx context.Context) (afterwards, error) {
 
 func (a afterwards) start(ctx context.Context) error {
 	var err error
+	if a.idle != nil {
+		a.idle.start(ctx)
+	}
 	if a.journal != nil {
 		err = a.journal.Start(ctx)
 	}
@@ -69,13 +80,44 @@ func (a afterwards) start(ctx context.Context) error {
 	return err
 }
 
+// stop is called after the context of start has ended.
 func (a afterwards) stop() {
+	if a.idle != nil {
+		a.idle.done.Wait()
+	}
 	if a.webhooks != nil {
 		a.webhooks.Stop()
 	}
 	if a.journal != nil {
 		a.journal.Stop()
 	}
+}
+
+// streamTidier tidies the realm's stream for an instance that does not read it.
+type streamTidier struct {
+	store *lua.Store
+	log   zerolog.Logger
+	done  sync.WaitGroup
+}
+
+// streamTidyInterval is how often; what it finds is a day old.
+const streamTidyInterval = 10 * time.Minute
+
+func (t *streamTidier) start(ctx context.Context) {
+	t.done.Go(func() {
+		ticker := time.NewTicker(streamTidyInterval)
+		defer ticker.Stop()
+		for {
+			if err := t.store.TidyStream(ctx); err != nil && ctx.Err() == nil {
+				t.log.Debug().Err(err).Msg("stream not tidied; again in a while")
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	})
 }
 
 // signal wakes who waits for the outbox.
@@ -116,59 +158,4 @@ func outgoing(realm string, targets []webhooks.Target) func(lua.Event) ([]journa
 		}
 		return out, nil
 	}
-}
-
-// outbox is the journal's outbox for one address, as a source of deliveries.
-type outbox struct {
-	journal *journal.Journal
-	url     string
-	filled  <-chan struct{}
-}
-
-// outboxInterval is how often the outbox is looked at for what another instance put there, or is due again.
-const outboxInterval = time.Second
-
-// outboxHold is how long a delivery stays with an instance that may have died: longer than an attempt takes.
-const outboxHold = 2 * webhooks.DefaultTimeout
-
-// Claim takes what is due, or waits for it and lets the caller ask again.
-func (o outbox) Claim(ctx context.Context, n int) ([]webhooks.Delivery, error) {
-	select {
-	case <-o.journal.Migrated():
-	case <-ctx.Done():
-		return nil, nil
-	}
-	pending, err := o.journal.ClaimPending(ctx, o.url, n, outboxHold)
-	if err != nil {
-		return nil, err
-	}
-	if len(pending) == 0 {
-		timer := time.NewTimer(outboxInterval)
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-		case <-o.filled:
-		case <-timer.C:
-		}
-		return nil, nil
-	}
-	deliveries := make([]webhooks.Delivery, len(pending))
-	for i, p := range pending {
-		deliveries[i] = webhooks.Delivery{
-			Event: webhooks.Event{ID: p.Event, Type: webhooks.Type(p.Type), Body: p.Body}, Attempt: p.Attempts,
-		}
-	}
-	return deliveries, nil
-}
-
-func (o outbox) Delivered(ctx context.Context, d webhooks.Delivery) error {
-	return o.journal.Delivered(ctx, d.ID, o.url)
-}
-
-func (o outbox) Postpone(ctx context.Context, d webhooks.Delivery, wait time.Duration, reason string) error {
-	return o.journal.Postpone(ctx, d.ID, o.url, wait, reason)
-}
-
-func (o outbox) Bury(ctx context.Context, d webhooks.Delivery, reason string) error {
-	return o.journal.Bury(ctx, d.ID, o.url, reason)
 }

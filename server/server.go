@@ -164,7 +164,7 @@ func (s *Server) Reload() error {
 	return nil
 }
 
-// upgrade makes a request a WebSocket. The handler returns; the reader goes on alone.
+// upgrade makes a request a WebSocket. The handler returns; who waits for the client goes on alone.
 func (s *Server) upgrade(c *gin.Context) {
 	if !s.enter() {
 		writeProblem(c, retryable(protocol.NewError(protocol.CodeDraining)))
@@ -182,17 +182,16 @@ func (s *Server) upgrade(c *gin.Context) {
 		s.metrics.refused("too_many")
 		go func() {
 			defer s.serving.Done()
-			t.Close(protocol.CloseTooMany, protocol.CloseName(protocol.CloseTooMany))
+			t.closeFor(protocol.CloseTooMany) // nobody reads
 		}()
 		return
 	}
 	s.metrics.connected(1)
-	go func() {
-		defer s.serving.Done()
-		defer s.metrics.connected(-1)
-		defer release()
-		s.serve(s.sockets, t)
-	}()
+	s.serve(s.sockets, t, func() {
+		release()
+		s.metrics.connected(-1)
+		s.serving.Done()
+	})
 }
 
 // enter counts a connection that begins, unless the instance drains. Whoever entered is done with

@@ -16,49 +16,97 @@ import (
 	"github.com/musterhq/muster/protocol"
 )
 
-// socket is one WebSocket: its reader, which is the one goroutine of an idle session, and what it has said.
+// socket is one WebSocket and what it has said. An idle one is waited for by one goroutine, which calls next to
+// nothing and so keeps the smallest of stacks; what there is to do others do.
 type socket struct {
 	server    *Server
 	transport *transport
 	session   *hub.Session
 	rate      *messageRate
-	hello     *time.Timer
+	// newcomer is nil once it has been greeted.
+	newcomer atomic.Pointer[newcomer]
+	// over is called when the connection is over.
+	over func()
 	// gone says that the connection is over: nothing makes its player live any more.
 	gone atomic.Bool
 	// greeted is written by the request that is in flight, of which there is one at a time.
 	greeted atomic.Bool
 }
 
-// serve reads a connection until it is over. ctx ends when the process does.
-func (s *Server) serve(ctx context.Context, t *transport) {
-	c := &socket{server: s, transport: t, rate: newMessageRate(s.config.Limits.MessagesPerSecond)}
+// newcomer is what ends a connection that has not said hello: its time, and the end of the process.
+type newcomer struct {
+	hello *time.Timer
+	stop  func() bool
+}
+
+// serve has a connection served until it is over. ctx ends when the process does.
+func (s *Server) serve(ctx context.Context, t *transport, over func()) {
+	c := &socket{server: s, transport: t, rate: newMessageRate(s.config.Limits.MessagesPerSecond), over: over}
 	c.session = s.hub.Connect(t)
 	t.heard(c.session.Heard)
-	c.hello = time.AfterFunc(protocol.HelloTimeout, func() { c.session.Close(protocol.CloseHelloTimeout) })
-	defer context.AfterFunc(ctx, func() { c.session.Close(protocol.CloseGoingAway) })()
-	for {
-		frame, err := t.Read()
-		if err != nil {
-			c.end(ctx, websocket.CloseStatus(err))
-			return
-		}
-		c.session.Heard()
-		c.receive(ctx, frame)
+	c.newcomer.Store(&newcomer{
+		hello: time.AfterFunc(protocol.HelloTimeout, func() { c.session.Close(protocol.CloseHelloTimeout) }),
+		stop:  context.AfterFunc(ctx, func() { c.session.Close(protocol.CloseGoingAway) }),
+	})
+	go c.await(ctx)
+}
+
+// settle keeps nothing more of what would have ended a newcomer. The hub ends those who have been greeted.
+func (c *socket) settle() {
+	if n := c.newcomer.Swap(nil); n != nil {
+		n.hello.Stop()
+		n.stop()
 	}
 }
 
-// receive hands a frame on: to be answered in its turn, or refused. It does as little as can be: whatever
-// grows the reader's stack, all idle sessions keep.
-func (c *socket) receive(ctx context.Context, frame []byte) {
-	verdict, retryAfter := c.rate.take(time.Now())
-	switch {
-	case verdict == exhausted:
-		c.session.Close(protocol.CloseTooManyMessages)
-	case verdict == limited:
-		c.refuse(frame, retryAfter)
-	case !c.session.Submit(ctx, func(ctx context.Context) { c.handle(ctx, frame) }):
-		c.refuse(frame, retryMS*time.Millisecond)
+// await waits for what the client sends next.
+func (c *socket) await(ctx context.Context) {
+	c.transport.Await()
+	go c.process(ctx)
+}
+
+// process takes in what has come, has more waited for, and then runs the requests that were taken.
+func (c *socket) process(ctx context.Context) {
+	for c.transport.More() {
+		frame, err := c.transport.ReadArrived()
+		if errors.Is(err, errNothing) {
+			break
+		}
+		if err != nil {
+			c.end(ctx, websocket.CloseStatus(err))
+			c.over()
+			return
+		}
+		c.session.Heard()
+		run := c.receive(ctx, frame)
+		switch {
+		case run == nil:
+		case c.transport.More():
+			go run() // the rest of what comes may take its time
+		default:
+			go c.await(ctx)
+			run()
+			return
+		}
 	}
+	go c.await(ctx)
+}
+
+// receive hands a frame on: to be answered in its turn, by run if that is not nil, or refused.
+func (c *socket) receive(ctx context.Context, frame []byte) (run func()) {
+	verdict, retryAfter := c.rate.take(time.Now())
+	switch verdict {
+	case exhausted:
+		c.session.Close(protocol.CloseTooManyMessages)
+	case limited:
+		c.refuse(frame, retryAfter)
+	case pass:
+		var ok bool
+		if run, ok = c.session.Take(ctx, func(ctx context.Context) { c.handle(ctx, frame) }); !ok {
+			c.refuse(frame, retryMS*time.Millisecond)
+		}
+	}
+	return run
 }
 
 // handle reads and answers one frame. A fault of ours ends this connection, and nobody else's.
@@ -150,17 +198,22 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 	if player == "" {
 		player = newPlayerID()
 	}
-	c.hello.Stop() // it came in time, however long the answer takes
+	if n := c.newcomer.Load(); n != nil {
+		n.hello.Stop() // it came in time, however long the answer takes
+	}
 	epoch := c.server.store.Epoch()
 	c.server.hub.Enter(c.session, player)
 	st, err := c.server.presence.Arrive(ctx, lua.Session{Player: player})
 	if err != nil {
 		c.server.hub.Leave(c.session)
-		c.hello.Reset(protocol.HelloTimeout)
+		if n := c.newcomer.Load(); n != nil {
+			n.hello.Reset(protocol.HelloTimeout)
+		}
 		return one(c.server.wireError(err))
 	}
 	c.session.Arrived(epoch, st)
 	c.greeted.Store(true)
+	c.settle()
 	c.server.hub.Replaced(lua.Session{Player: player, Generation: st.Generation})
 	c.departIfGone()
 	s := c.server
@@ -194,7 +247,7 @@ func (c *socket) welcome(st lua.PlayerState) protocol.Message {
 // end says good-bye to a connection that is over. A close with 1000 leaves the worlds that are set so.
 func (c *socket) end(ctx context.Context, code websocket.StatusCode) {
 	c.gone.Store(true)
-	c.hello.Stop()
+	c.settle()
 	c.session.Over()
 	c.server.hub.Leave(c.session)
 	id := c.session.ID()

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -25,21 +26,29 @@ var untilAborted = context.Background()
 
 var _ hub.Transport = (*transport)(nil)
 
-// transport is one accepted WebSocket. Read is for one goroutine, and there must be one that reads until
-// it gets an error: pings, pongs and close frames are handled there. All else is safe for concurrent use.
+// transport is one accepted WebSocket. Read, or Await and ReadArrived, are for one goroutine at a time, and there
+// must be one that reads until it gets an error: pings, pongs and close frames are handled there. All else is safe
+// for concurrent use.
 type transport struct {
 	conn *websocket.Conn
 	// raw is the connection below. To close it is the one way to cut short a close handshake or a write
 	// that waits for the client: conn.CloseNow waits for a Close that is under way.
 	raw      *corked
+	buffered *bufio.Reader // the library's
 	maxBytes int64
 	onLife   atomic.Pointer[func()]
+	// yields says that a read does not wait for another frame, inMessage that it is not over. Both are the
+	// reader's own.
+	yields, inMessage bool
+
+	closing
 }
 
 // heard has f called from now on for every ping and pong of the client, by whoever reads.
 func (t *transport) heard(f func()) { t.onLife.Store(&f) }
 
 func (t *transport) signOfLife() {
+	t.frameOver()
 	if f := t.onLife.Load(); f != nil {
 		(*f)()
 	}
@@ -58,9 +67,14 @@ var (
 // client gave no code.
 func (t *transport) Read() ([]byte, error) {
 	kind, r, err := t.conn.Reader(untilAborted)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNothing):
+		return nil, errNothing
+	case err != nil:
 		return nil, t.over(err)
 	}
+	t.inMessage = true
+	defer func() { t.inMessage = false }()
 	if kind != websocket.MessageText {
 		t.closeFor(protocol.CloseUnsupported)
 		return nil, errNotText
@@ -79,14 +93,14 @@ func (t *transport) Read() ([]byte, error) {
 	return frame, nil
 }
 
-// over frees a connection that reading found over. Where it was for a breach of the WebSocket protocol, the
-// client is told so, unless it was told already.
+// over frees a connection that reading found over, or that is to be closed. Where it was for a breach of the
+// WebSocket protocol, the client is told so, unless it was told already.
 func (t *transport) over(err error) error {
-	t.Close(int(websocket.StatusProtocolError), "protocol error")
+	t.end(int(websocket.StatusProtocolError), "protocol error")
 	return fmt.Errorf("read: %w", err)
 }
 
-func (t *transport) closeFor(code int) { t.Close(code, protocol.CloseName(code)) }
+func (t *transport) closeFor(code int) { t.end(code, protocol.CloseName(code)) }
 
 // Write sends text frames, in one piece. It waits for as long as the client does not read, until the connection
 // is over. It is for one goroutine at a time.
@@ -111,21 +125,6 @@ func (t *transport) Ping() error {
 		return fmt.Errorf("ping: %w", err)
 	}
 	return nil
-}
-
-// Close sends a close frame, waits for the client's, and ends the connection; all within a second. What is
-// too long of the reason is cut off. If the connection is being closed already, it waits for the end.
-func (t *transport) Close(code int, reason string) {
-	cut := time.AfterFunc(closeTimeout, func() { _ = t.raw.Close() })
-	defer cut.Stop()
-	t.raw.noMorePings()
-	_ = t.conn.Close(websocket.StatusCode(code), cutReason(reason)) // it is over either way
-}
-
-// Abort ends the connection at once.
-func (t *transport) Abort() {
-	_ = t.raw.Close()
-	_ = t.conn.CloseNow()
 }
 
 // cutReason is as much of a reason as fits into a close frame, in whole characters of UTF-8.

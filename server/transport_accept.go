@@ -15,12 +15,14 @@ import (
 	"github.com/musterhq/muster/protocol"
 )
 
-// The sizes of a connection's buffers, in bytes. A usual request fits into the one; for a larger one there are
-// more system calls. The other needs to hold a control frame: of messages it keeps nothing. The 4 KiB each that
-// net/http leaves behind would be half of what an idle connection costs.
+// The sizes of a connection's buffers, in bytes. What comes is taken into the first, where a usual request fits; a
+// larger one needs more system calls. The library reads from there by way of its own, which is as small as can be.
+// The one that it writes through needs to hold a control frame: of messages it keeps nothing. The 4 KiB that
+// net/http leaves behind for each direction would be half of what an idle connection costs.
 const (
-	readBuffer  = 256
-	writeBuffer = 128
+	readBuffer    = 256
+	libraryBuffer = 16
+	writeBuffer   = 128
 )
 
 // accept makes a request a WebSocket whose frames are at most maxBytes long. The caller has checked the origin.
@@ -48,10 +50,10 @@ func accept(w http.ResponseWriter, r *http.Request, maxBytes int) (*transport, e
 		return nil, fmt.Errorf("accept: %w", err)
 	}
 	if !u.ahead {
-		u.reader.Reset(u.raw.Conn) // the library puts readers of what there is not in between
+		u.reader.Reset(u.raw) // the library puts readers of what there is not in between
 	}
 	conn.SetReadLimit(-1) // transport.Read has its own, with a reason that names no number off by one
-	t.conn, t.raw = conn, u.raw
+	t.conn, t.raw, t.buffered = conn, u.raw, u.reader
 	return t, nil
 }
 
@@ -127,7 +129,7 @@ func (u *upgrader) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	u.raw = &corked{Conn: conn}
 	ahead, _ := rw.Peek(rw.Reader.Buffered()) // what is buffered can be peeked at
 	u.ahead = len(ahead) > 0
-	u.reader = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(ahead), conn), max(readBuffer, len(ahead)))
+	u.reader = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(ahead), u.raw), max(libraryBuffer, len(ahead)))
 	if _, err := u.reader.Peek(len(ahead)); err != nil {
 		return nil, nil, fmt.Errorf("bytes sent ahead: %w", err)
 	}

@@ -6,9 +6,11 @@ import (
 )
 
 // corked is the connection below the library. Several frames leave it as one piece where the transport asks for
-// that: the library writes each by itself, and a long one in parts.
+// that: the library writes each by itself, and a long one in parts. What comes may be taken in by the transport
+// and handed to the library.
 type corked struct {
 	net.Conn
+	arrived
 
 	mu sync.Mutex
 	// guarded by mu

@@ -89,7 +89,8 @@ func (s *streamSource) Claim(ctx context.Context, n int) ([]Delivery, error) {
 		if err := s.stream.Begin(ctx, false); err != nil {
 			return nil, err
 		}
-		s.begun = true
+		// Not tidied at once: after a long stop the groups of other addresses must be marked as read first.
+		s.begun, s.tidied = true, time.Now()
 	}
 	entries, err := s.next(ctx, n)
 	if errors.Is(err, lua.ErrNoGroup) {

@@ -6,6 +6,7 @@ package garbage
 import (
 	"context"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -18,8 +19,9 @@ const (
 	between = 2 * time.Second
 	// Bounds of the setting, in percent of what is live: between two collections memory grows by so much.
 	least, most = 10, 200
-	// forget is how much of a rate that has gone down is still counted after an interval.
-	forget = 0.98
+	// slowly is by how much the setting may go down in an interval: from end to end in some ten seconds, so that
+	// moments without work change little.
+	slowly = 0.97
 	// step is by how much the setting has to change for it to be worth stopping the world for a moment.
 	step = 1.25
 )
@@ -28,24 +30,34 @@ const (
 // called where the setting is somebody's own (GOGC).
 func Pace(ctx context.Context) {
 	m := newMeter()
-	set := float64(least)
+	set, wanted := float64(least), float64(least)
 	debug.SetGCPercent(least)
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
-	rate := 0.0
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		latest, live := m.read()
-		rate = max(latest, rate*forget)
-		if wanted := percent(rate, live); wanted >= set*step || wanted <= set/step {
-			set = wanted
-			debug.SetGCPercent(int(math.Round(set)))
+		wanted = max(percent(m.read()), wanted*slowly, least)
+		quiet := wanted == least && set > least
+		if !quiet && wanted < set*step && wanted > set/step {
+			continue
+		}
+		set = wanted
+		debug.SetGCPercent(int(math.Round(set)))
+		if quiet {
+			collect()
 		}
 	}
+}
+
+// collect drops what a busy time left, which would otherwise stay until as much is allocated again. The runtime
+// gives memory back by what it found in use when it collected before: so it needs to do so twice.
+func collect() {
+	runtime.GC()
+	runtime.GC()
 }
 
 // percent is the setting for a rate in bytes a second and what is live in bytes.

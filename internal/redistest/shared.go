@@ -22,8 +22,8 @@ var shared struct {
 }
 
 // Main runs the tests of a package and ends the process; it stands alone in TestMain of a package
-// that uses Shared. When the tests have passed and the shared server is gone it runs the checks, as
-// for goroutines left behind:
+// that uses Shared. When the shared server is gone it runs the checks, as for goroutines left behind,
+// which count where the tests have passed:
 //
 //	func TestMain(m *testing.M) {
 //		redistest.Main(m, func() error { return goleak.Find() })
@@ -35,11 +35,11 @@ func Main(m *testing.M, checks ...func() error) {
 		fmt.Fprintln(os.Stderr, err)
 		code = max(code, 1)
 	}
+	passed := code == 0
 	for _, check := range checks {
-		if code != 0 {
-			break // what failed tests leave behind only hides why they failed
-		}
-		if err := check(); err != nil {
+		// A check may also clear up, so that it is made in any case; what failed tests leave behind only hides
+		// why they failed.
+		if err := check(); err != nil && passed {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}

@@ -1,0 +1,51 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+)
+
+// countingTransport counts what is written, and allocates nothing.
+type countingTransport struct{ written chan int }
+
+func (t countingTransport) Write(frames ...[]byte) error {
+	t.written <- len(frames)
+	return nil
+}
+func (countingTransport) Ping() error       { return nil }
+func (countingTransport) Close(int, string) {}
+func (countingTransport) Abort()            {}
+
+// TestGateAllocationsOfADelivery holds what it takes to tell the two players of a match that was formed, from
+// what a script told to the transport, to a number of allocations.
+func TestGateAllocationsOfADelivery(t *testing.T) {
+	const bound = 55
+	h := New(Options{Facts: func(ident.World) WorldFacts { return WorldFacts{} }})
+	transport := countingTransport{make(chan int, 2)}
+	for i, player := range []ident.Player{"a", "b"} {
+		s := h.Connect(transport)
+		h.Enter(s, player)
+		arrived := make(chan struct{})
+		s.Submit(t.Context(), func(context.Context) {
+			s.Arrived(0, lua.PlayerState{Player: player, Generation: ident.Place(10 + i), AsOf: ident.Place(10 + i)})
+			close(arrived)
+		})
+		<-arrived
+	}
+	number := int64(0)
+	got := testing.AllocsPerRun(100, func() {
+		number++
+		h.Deliver(formed(number, ident.Match(fmt.Sprintf("m%d", number)), ident.Place(100*number), "a", "b"))
+		<-transport.written
+		<-transport.written
+	})
+	if got > bound {
+		t.Errorf("%.0f allocations, at most %d", got, bound)
+	} else {
+		t.Logf("%.0f allocations, at most %d", got, bound)
+	}
+}
