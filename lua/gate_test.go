@@ -34,9 +34,9 @@ func TestGateCommandsOfPairsThatWaitInFourWorlds(t *testing.T) {
 		for _, w := range worlds[:3] {
 			join(w, 0)
 		}
-		n, by := b.commands(func() { join(worlds[3], joins/2) })
-		total += n
-		for name, count := range by {
+		spent := b.cost(func() { join(worlds[3], joins/2) })
+		total += spent.commands
+		for name, count := range spent.by {
 			each[name] += count
 		}
 	}
@@ -97,14 +97,14 @@ func BenchmarkMillionWaiting(b *testing.B) {
 			}
 			w := bundle.rules(duel("crowd", 0))
 			before := bundle.redisCPU()
-			commands[tickets], _ = bundle.commands(func() {
+			commands[tickets] = bundle.cost(func() {
 				for _, list := range batches {
 					_, formed, err := bundle.stores[0].JoinAndMatch(bundle.ctx, w, 8, list, 0, bundle.candidates(1))
 					if err != nil || formed.Matches != 1 {
 						b.Fatalf("%d matches, %v", formed.Matches, err)
 					}
 				}
-			})
+			}).commands
 			costs[tickets] = append(costs[tickets], (bundle.redisCPU()-before)*1e6/(2*calls))
 		}
 	}
