@@ -4,6 +4,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -142,7 +143,8 @@ func idlePlayers(t *testing.T, results *table) {
 	for i, s := range servers {
 		each := float64(players / len(servers))
 		results.add(rowMemory, (memory[i]+float64(rss(t, s.pid)))/each/1000, 0)
-		results.add(rowGoroutines, (goroutines[i]+s.metric("go_goroutines"))/each, 0)
+		// To hundredths: a few of the process's own come and go.
+		results.add(rowGoroutines, math.Round(100*(goroutines[i]+s.metric("go_goroutines"))/each)/100, 0)
 	}
 }
 

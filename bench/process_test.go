@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a process may take to come up, or to end.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // process is a program that is measured from outside.
 type process struct {

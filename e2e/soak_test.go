@@ -128,6 +128,9 @@ func (s *storm) blow() {
 			most = 2 + s.random.IntN(2)
 		}
 		s.suffer(s.draw(most))
+		if c.t.Failed() {
+			break // what comes of it is not worth the time
+		}
 	}
 	<-time.After(healing)
 	s.later.Wait()

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,36 @@ func (s *split) heal() {
 	awaitRole(s.t, s.primary, "slave")
 }
 
+// live are the players whom a server has as live: by its epoch, and by its instances' leases.
+func (s *split) live(redis *redistest.Server) map[string]bool {
+	s.t.Helper()
+	do := func(args ...any) any {
+		reply, err := redis.Do(s.t.Context(), args...)
+		if err != nil {
+			s.t.Fatalf("%v: %v", args, err)
+		}
+		return reply
+	}
+	prefix := "mm:{" + s.realm + "}:"
+	epoch, now := do("HGET", prefix+"meta", "epoch"), do("TIME").([]any)[0].(string)
+	leased := map[string]bool{}
+	for _, name := range do("ZRANGEBYSCORE", prefix+"ins", "("+now+"000", "+inf").([]any) {
+		leased[name.(string)] = true
+	}
+	live := map[string]bool{}
+	for _, key := range do("KEYS", prefix+"pr:*").([]any) {
+		text, err := redis.Do(s.t.Context(), "GET", key)
+		if err != nil {
+			continue // it ended just now
+		}
+		presence := strings.Split(text.(string), "|") // state, epoch, instance, generation
+		if presence[0] == "L" && presence[1] == epoch && leased[presence[2]] {
+			live[strings.TrimPrefix(key.(string), prefix+"pr:")] = true
+		}
+	}
+	return live
+}
+
 func TestNobodyIsLiveOnBothSidesOfASplit(t *testing.T) {
 	t.Parallel()
 	s := startSplit(t)
@@ -70,6 +101,18 @@ func TestNobodyIsLiveOnBothSidesOfASplit(t *testing.T) {
 		x.join("trio")
 	}
 	onOld := together(t, old...)
+	during(t, time.Second, func() string {
+		here, there := s.live(s.primary), s.live(s.replica)
+		for name := range here {
+			if there[name] {
+				return name + " is live on both sides"
+			}
+		}
+		if len(here) != 5 || len(there) != 5 {
+			return fmt.Sprintf("live on the old side: %v, on the new side: %v", here, there)
+		}
+		return ""
+	})
 	if onNew.ID == onOld.ID {
 		t.Errorf("both sides are in match %s", onNew.ID)
 	}

@@ -136,7 +136,11 @@ func (s *Session) apply(epoch ident.Place, record lua.Record, c lua.Change, matc
 			s.lookAgain(behind) // told of a match, but not which
 			return
 		}
-		n = newsOf(s.seen.knownMatch(before), m)
+		var known *lua.Match
+		if record.Match == before.Match {
+			known = s.seen.knownMatch(before)
+		}
+		n = newsOf(known, m)
 	}
 	s.seen.epoch, s.seen.asOf = epoch, record.Version
 	s.setRecord(record, c.Record)

@@ -187,3 +187,13 @@ func TestAStateThatIsRefusedEndsNobody(t *testing.T) {
 		b.sees(newer)
 	})
 }
+
+// Somebody else may have had the player leave the match before: the next is news all the same.
+func TestAMatchRightAfterAnotherIsTold(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		_, p := b.arrive("p", 10, lua.PlayerState{})
+		b.hub.Deliver(formed(1, "m", 30, "p", "q"))
+		b.hub.Deliver(formed(2, "n", 60, "p", "q"))
+		b.sees(p, "match_complete m", "match_complete n")
+	})
+}

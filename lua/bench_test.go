@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/musterhq/muster/internal/redistest"
@@ -46,6 +47,33 @@ func BenchmarkJoinAndMatch(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkLeaveMatch has a hundred players leave their matches at once, and tells what CPU Redis needs for each.
+func BenchmarkLeaveMatch(b *testing.B) {
+	const n = 100
+	w := duel("pairs", 0)
+	bundle := setup(b, only(redistest.Start(b)), 1, w)
+	var redis float64
+	for b.Loop() {
+		b.StopTimer()
+		sessions, matches := bundle.inMatches(w, n)
+		before := bundle.redisCPU()
+		b.StartTimer()
+		var wg sync.WaitGroup
+		for i, who := range sessions {
+			wg.Go(func() {
+				if _, err := bundle.stores[0].LeaveMatch(bundle.ctx, who, matches[i]); err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		b.StopTimer()
+		redis += bundle.redisCPU() - before
+		b.StartTimer()
+	}
+	b.ReportMetric(redis*1e6/float64(b.N*n), "redis-µs/player")
 }
 
 // redisCPU is how much CPU the main thread of Redis has used so far, in seconds.

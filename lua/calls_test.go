@@ -18,8 +18,8 @@ func duel(name ident.World, cooldown time.Duration) WorldRules {
 	return w
 }
 
-// checked is a world of pairs that are asked whether they are there, and wait for a server if it allocates.
-func checked(name ident.World, allocate bool) WorldRules {
+// asked is a world of pairs that are asked whether they are there, and wait for a server if it allocates.
+func asked(name ident.World, allocate bool) WorldRules {
 	w := group(name, 2)
 	w.ReadyCheck, w.DeclineCooldown, w.Allocate = time.Minute, 10*time.Minute, allocate
 	return w

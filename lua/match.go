@@ -63,7 +63,7 @@ func (s *Store) AckMatch(ctx context.Context, who Session, match ident.Match) (r
 }
 
 func (s *Store) ofMatch(ctx context.Context, script string, who Session, match ident.Match) (reply, error) {
-	return s.run(ctx, script, string(who.Player), optional(who.Generation), string(match))
+	return s.runShared(ctx, script, string(who.Player), optional(who.Generation), string(match))
 }
 
 // Shown is a prompt that was written to its player's socket.

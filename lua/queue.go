@@ -242,7 +242,7 @@ func (s *Store) RemoveFromQueue(ctx context.Context, who Session, worlds ...iden
 	for _, w := range worlds {
 		args = append(args, string(w))
 	}
-	r, err := s.run(ctx, "remove_from_queue", args...)
+	r, err := s.runShared(ctx, "remove_from_queue", args...)
 	if err != nil {
 		return Left{}, err
 	}

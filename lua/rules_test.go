@@ -31,8 +31,8 @@ var (
 	pairs = duel("duel", 0)
 	apart = duel("apart", time.Minute)
 
-	check2 = checked("check", false)
-	server = checked("server", true)
+	check2 = asked("check", false)
+	server = asked("server", true)
 	rooms  = room("room", 3)
 )
 

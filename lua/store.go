@@ -41,6 +41,7 @@ type Store struct {
 	scripts  map[string]*script
 	opts     Options
 	keys     []string
+	shared   shared
 	epoch    atomic.Int64
 	// nowMicros steers Redis' clock in tests; 0 is Redis' own.
 	nowMicros atomic.Int64

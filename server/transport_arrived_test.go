@@ -1,0 +1,151 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// masked is a client's frame, masked with zeros.
+func masked(first byte, payload string) string {
+	head := []byte{first, 0x80 | byte(min(len(payload), 126))}
+	if len(payload) >= 126 {
+		head = append(head, byte(len(payload)>>8), byte(len(payload)))
+	}
+	return string(head) + "\x00\x00\x00\x00" + payload
+}
+
+// The first bytes of frames.
+const (
+	textFrame, textBegins, textEnds byte = 0x81, 0x01, 0x80
+	pingOf                          byte = 0x89
+)
+
+// bareSocket is a client that writes bytes, and the server's end.
+func bareSocket(t testing.TB) (client net.Conn, server *transport) {
+	t.Helper()
+	address, accepted := serveSockets(t)
+	client, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	if err := client.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(client, handshake()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case server = <-accepted:
+	case <-time.After(patience):
+		t.Fatal("not accepted")
+	}
+	t.Cleanup(server.Abort)
+	return client, server
+}
+
+// arrivals reads as the server does until it has so many frames, or an error. came is called when something has
+// come for the first time.
+func arrivals(s *transport, want int, came func()) (frames []string, err error) {
+	came = sync.OnceFunc(came)
+	for len(frames) < want {
+		s.Await()
+		came()
+		for s.More() {
+			frame, err := s.ReadArrived()
+			if errors.Is(err, errNothing) {
+				break
+			}
+			if err != nil {
+				return frames, err
+			}
+			frames = append(frames, string(frame))
+		}
+	}
+	return frames, nil
+}
+
+func TestWhatArrivesIsReadWhereverItIsCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 900) // more than a buffer
+	want := []string{"a", "hello", long, "", "z"}
+	stream := masked(pingOf, "p") + masked(textFrame, "a") + masked(pingOf, "") +
+		masked(textBegins, "he") + masked(pingOf, "between") + masked(textEnds, "llo") +
+		masked(textFrame, long) + masked(textFrame, "") + masked(textFrame, "z")
+	var cuts []int
+	for cut := 1; cut < len(stream); cut++ {
+		if cut < 80 || cut > len(stream)-20 || cut%97 == 0 { // all but most of the long frame
+			cuts = append(cuts, cut)
+		}
+	}
+	for _, cut := range cuts {
+		client, server := bareSocket(t)
+		_, _ = io.WriteString(client, stream[:cut]) // a failure shows below
+		got, err := arrivals(server, len(want), func() { _, _ = io.WriteString(client, stream[cut:]) })
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("cut at %d: %q, %v, want %q", cut, got, err, want)
+		}
+	}
+}
+
+func TestAPingAloneIsASignOfLifeAndNoFrame(t *testing.T) {
+	t.Parallel()
+	client, server := bareSocket(t)
+	heard := make(chan struct{}, 1)
+	server.heard(func() { heard <- struct{}{} })
+	if _, err := io.WriteString(client, masked(pingOf, "are you there")); err != nil {
+		t.Fatal(err)
+	}
+	server.Await()
+	if frame, err := server.ReadArrived(); !errors.Is(err, errNothing) || server.More() {
+		t.Errorf("ReadArrived = %q, %v, want that there is nothing", frame, err)
+	}
+	receive(t, heard)
+	if _, err := io.WriteString(client, masked(textFrame, "yes")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := arrivals(server, 1, func() {}); err != nil || !slices.Equal(got, []string{"yes"}) {
+		t.Errorf("then %q, %v", got, err)
+	}
+}
+
+func TestACloseWakesWhoWaits(t *testing.T) {
+	t.Parallel()
+	client, server := bareSocket(t)
+	over := make(chan error, 1)
+	go func() {
+		_, err := arrivals(server, 1, func() {})
+		over <- err
+	}()
+	begin := time.Now()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		server.Close(4409, "replaced")
+	}()
+	const code = "\x11\x39" // 4409
+	wait := make([]byte, 4096)
+	for got := ""; !strings.Contains(got, "\x88\x0a"+code+"replaced"); {
+		n, err := client.Read(wait)
+		if err != nil {
+			t.Fatalf("no close frame: %v", err)
+		}
+		got += string(wait[:n])
+	}
+	if _, err := io.WriteString(client, masked(textFrame, "too late")+masked(0x88, code)); err != nil {
+		t.Fatal(err)
+	}
+	receive(t, closed)
+	if err := receive(t, over); err == nil || time.Since(begin) > closeTimeout {
+		t.Errorf("over with %v after %v, want at once", err, time.Since(begin))
+	}
+	if _, err := client.Read(wait); !errors.Is(err, io.EOF) {
+		t.Errorf("after the close frame: %v, want nothing more", err)
+	}
+}
