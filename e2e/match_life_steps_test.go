@@ -62,18 +62,22 @@ func TestAnInstanceDiesAtEachStep(t *testing.T) {
 	c := startCluster(t, 3, withWorlds(lifeSettings(servers.URL)), withEnv("PRESENCE_TTL=3s", "PRESENCE_RECONNECT_GRACE=5s"))
 	random := rand.New(rand.NewPCG(seed, 2))
 	for _, step := range steps {
-		same := 0
+		same, again := 0, 0
 		for n := range times {
 			s := newStepPair(c, servers, random, fmt.Sprintf("%s-%d-", step.name[:3], n))
 			step.take(s)
 			if s.carryOn() == s.first {
 				same++
 			}
+			if servers.callsOf(s.first) > 1 {
+				again++
+			}
 			s.victim.start()
 			s.victim.awaitReady()
 			s.part()
 		}
-		t.Logf("%s: of %d pairs %d are in the match that it befell, the others in a later one", step.name, times, same)
+		t.Logf("%s: of %d pairs %d are in the match that it befell, the others in a later one; for %d a server was asked for again",
+			step.name, times, same, again)
 	}
 	c.judge(history.Options{SettledAt: time.Now(), Worlds: lifeJudged})
 }

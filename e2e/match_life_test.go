@@ -112,6 +112,7 @@ func (s *lifeSoak) round(seed uint64) {
 	for _, p := range players {
 		p.leaveAll()
 	}
+	eventually(c.t, c.nothingHeld)
 }
 
 // storm kills instances, one every few seconds, and in every third round Redis once.
