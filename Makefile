@@ -65,6 +65,10 @@ gate: ## check what may not grow: allocations, calls, commands, memory and gorou
 soak: ## several instances under load and all faults for long (SOAK=8h, ARGS=-write-guarantees)
 	$(GO) test -race -count 1 -timeout 0 -v -run '^TestSoak$$' ./e2e -soak $(SOAK) $(ARGS)
 
+.PHONY: soak-life
+soak-life: ## proposals, allocations, seats and backfill while instances and Redis are killed (MATCHES=10000)
+	$(GO) test -race -count 1 -timeout 0 -v -run '^TestMatchesLive$$|^TestAnInstanceDiesAtEachStep$$' ./e2e -life $(MATCHES)
+
 .PHONY: fuzz
 fuzz: ## run each fuzz test for a short time (FUZZTIME=20s)
 	scripts/fuzz.sh $(FUZZTIME)

@@ -167,12 +167,14 @@ func (c *cluster) judge(o history.Options) int {
 	defer func() { _ = file.Close() }() // what is missing is seen
 	told := map[string]bool{}
 	for _, v := range violations {
-		if told[v.Player] {
-			continue
-		}
-		told[v.Player] = true
-		if err := c.history.Tell(file, v.Player); err != nil {
-			c.t.Fatal(err)
+		for _, player := range []string{v.Player, v.Other} {
+			if player == "" || told[player] {
+				continue
+			}
+			told[player] = true
+			if err := c.history.Tell(file, player); err != nil {
+				c.t.Fatal(err)
+			}
 		}
 	}
 	c.t.Logf("what they sent and heard is in %s", file.Name())

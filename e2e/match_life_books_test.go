@@ -115,3 +115,15 @@ func (b books) told(p *player) string {
 	}
 	return ""
 }
+
+// nothingHeld is what is left of matches that are over, "" for nothing: matches, their ends, servers that are asked
+// for, seats that are held or open.
+func (c *cluster) nothingHeld() string {
+	for _, key := range c.keys() {
+		switch kind, _, _ := strings.Cut(key[strings.Index(key, "}:")+2:], ":"); kind {
+		case "m", "mx", "al", "an", "sh", "op":
+			return key + " is there"
+		}
+	}
+	return ""
+}

@@ -51,7 +51,8 @@ var lifeJudged = map[string]history.World{
 
 // TestMatchesLive moves players through proposals, allocations, seats and backfill, while the allocator fails, players
 // decline and do not answer, and instances are killed; in the long form Redis is too, in some rounds. Then it judges
-// all that every client saw, and compares it with the books in Redis. Each round has new players and a seed of its
+// all that every client saw, and compares it with the books in Redis and with the durable record, whose PostgreSQL is
+// killed once a round. Each round has new players and a seed of its
 // own.
 func TestMatchesLive(t *testing.T) {
 	seed := *lifeSeedFlag
@@ -59,14 +60,21 @@ func TestMatchesLive(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	redis, servers := redistest.Start(t, redistest.AppendOnly()), startGameServers(t, seed)
-	c := startCluster(t, 3, withRedis(redis, redis.Addr()), withWorlds(lifeSettings(servers.URL)),
-		withEnv("PRESENCE_TTL=3s", "PRESENCE_RECONNECT_GRACE=3s"))
-	soak := &lifeSoak{cluster: c, servers: servers, began: time.Now()}
+	record := startRecord(t)
+	c := startCluster(t, 3, withRedis(redis, redis.Addr()), withWorlds(lifeSettings(servers.URL)+record.settings()),
+		withEnv("PRESENCE_TTL=3s", "PRESENCE_RECONNECT_GRACE=3s", "JOURNAL_URL="+record.postgres.URL()))
+	soak := &lifeSoak{cluster: c, servers: servers, record: record, began: time.Now()}
 	for ; ; seed++ {
 		soak.round(seed)
 		if t.Failed() || soak.count.Matches+soak.count.Cancelled >= *lifeFlag {
 			break
 		}
+	}
+	if !t.Failed() {
+		record.compare(c)
+	}
+	if !t.Failed() && *lifeFlag > 0 {
+		record.told(t)
 	}
 	t.Logf("the life of matches in numbers: %s", soak)
 }
@@ -75,6 +83,7 @@ func TestMatchesLive(t *testing.T) {
 type lifeSoak struct {
 	cluster  *cluster
 	servers  *gameServers
+	record   *record
 	began    time.Time
 	rounds   int
 	kills    int
@@ -97,11 +106,13 @@ func (s *lifeSoak) round(seed uint64) {
 	settled := l.finish(players)
 	c.judge(history.Options{SettledAt: settled, Worlds: lifeJudged})
 	s.compare(players)
+	s.record.outcomes = append(s.record.outcomes, c.history.Outcomes(lifeJudged)...)
 	s.count = s.count.Plus(c.history.Count())
 	s.declined, s.silent, s.opened = s.declined+l.declined.Load(), s.silent+l.silent.Load(), s.opened+l.opened.Load()
 	for _, p := range players {
 		p.leaveAll()
 	}
+	eventually(c.t, c.nothingHeld)
 }
 
 // storm kills instances, one every few seconds, and in every third round Redis once.
@@ -113,6 +124,9 @@ func (s *lifeSoak) storm(random *rand.Rand) {
 			s.restartRedis(random)
 			continue
 		}
+		if n == 2 {
+			s.restartRecord()
+		}
 		i := s.cluster.instances[random.IntN(len(s.cluster.instances))]
 		i.kill()
 		s.kills++
@@ -120,6 +134,13 @@ func (s *lifeSoak) storm(random *rand.Rand) {
 		i.start()
 		i.awaitReady()
 	}
+}
+
+// restartRecord kills PostgreSQL, for which nobody waits.
+func (s *lifeSoak) restartRecord() {
+	s.record.postgres.Kill()
+	<-time.After(500 * time.Millisecond)
+	s.record.postgres.Restart()
 }
 
 // restartRedis kills Redis, which comes back with its data.
@@ -160,7 +181,8 @@ func (s *lifeSoak) compare(players []*player) {
 func (s *lifeSoak) String() string {
 	return strings.Join([]string{
 		fmt.Sprintf("%v, %d rounds of %d players on 3 instances, race detector %s", time.Since(s.began).Round(time.Second), s.rounds, lifePlayers, onOff(raceEnabled)),
-		fmt.Sprintf("%d instances and %d times Redis killed", s.kills, s.restarts),
+		fmt.Sprintf("killed: %d instances, %d times Redis, %d times PostgreSQL", s.kills, s.restarts, s.rounds),
+		fmt.Sprintf("%d matches compared with the record", len(s.record.outcomes)),
 		fmt.Sprintf("%d joins, %d matches proposed, %d stood, %d fell through", s.count.Joins, s.count.Proposed, s.count.Matches, s.count.Cancelled),
 		fmt.Sprintf("%d declined, %d did not answer", s.declined, s.silent),
 		fmt.Sprintf("%d players seated in rooms that were there, %d seats opened for backfill", s.count.Seated, s.opened),

@@ -219,7 +219,8 @@ type Left struct {
 	Record string
 }
 
-// RemoveFromQueue takes a player out of worlds, out of all where none is named. ErrReplaced.
+// RemoveFromQueue takes a player out of worlds, out of all where none is named. A match that is held falls through with
+// the ticket of its world. ErrReplaced.
 func (s *Store) RemoveFromQueue(ctx context.Context, who Session, worlds ...ident.World) (Left, error) {
 	args := []any{string(who.Player), optional(who.Generation), len(worlds)}
 	for _, w := range worlds {
@@ -229,6 +230,7 @@ func (s *Store) RemoveFromQueue(ctx context.Context, who Session, worlds ...iden
 	if err != nil {
 		return Left{}, err
 	}
+	s.back(r.text(6))
 	left := Left{Record: r.text(3), Match: ident.Match(r.text(5)), Worlds: []ident.World{}}
 	for w := range items(r.text(4)) {
 		left.Worlds = append(left.Worlds, ident.World(w))

@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
 -- remove_from_queue: a player leaves one world, several, or all.
--- Guarantee:  queue entry and record go together. A match that was faster stands, and is returned. Sent
---             again: leaves nothing more.
+-- Guarantee:  queue entry and record go together. A match that was faster stands, and is returned; one that is held
+--             falls through with the ticket of its world, so that who has left is not matched. Sent again: leaves nothing
+--             more.
 -- KEYS[1]     meta                  mm:{realm}:meta
 -- ARGV[1]     epoch      integer
 -- ARGV[2]     instance   id
@@ -11,12 +12,12 @@
 -- ARGV[6]     generation integer    '' = not a session's
 -- ARGV[7]     count      integer    worlds that follow; 0 = all
 -- ARGV[8..]   world      id; for each
--- Returns     {1, own part of what was told, now_ms, record, worlds left joined by ;, match or ''} | {-3}
--- Touches     pl, pr:<player>, q:<world>:<n>, aw, kp, pub, i:<instance>
--- Cost        O(tickets of the player)
--- @include prelude
--- @include writes
--- @include tell
+-- Returns     {1, own part of what was told, now_ms, record, worlds left joined by ;, match or '', worlds whose players
+--             are back} | {-3}
+-- Touches     pl, pr:<player>, ins, m, mx, st, w, q:<world>:<n>, no:<player>, aw, kp, op:<world>, sh, al, an, dc:<world>,
+--             pub, i:<instance>
+-- Cost        O(tickets of the player, and players of a match that falls through)
+-- @include ending
 local player, generation, count = ARGV[5], ARGV[6], tonumber(ARGV[7])
 local presence = parse_presence(redis.call('GET', prefix .. 'pr:' .. player))
 if is_older(generation, presence) then return finish({CODE_REPLACED}) end
@@ -31,7 +32,11 @@ for i = 1, count do
   leave(ARGV[7 + i])
 end
 local record = load(player)
-if #left > 0 then
+local match = is_bound(record) and match_of(record.match)
+if match and is_one_of(left, match.world) then
+  tell_self()
+  cancel_match(record.match, match, match.state == 'proposed' and 'declined' or 'left', {[player] = 'left'})
+elseif #left > 0 then
   save(player)
   if generation == '' then
     tell_player(player, presence) -- its session did not ask
@@ -40,4 +45,5 @@ if #left > 0 then
   end
 end
 flush()
-return finish({1, tell_all(), int(now_ms), format_record(record), table.concat(left, ';'), record.match})
+flush_matches()
+return finish({1, tell_all(), int(now_ms), format_record(record), table.concat(left, ';'), record.match, worlds_to_poke()})

@@ -393,18 +393,71 @@ var lifeRules = []rule{
 		again: `= no such match`,
 	},
 	{
-		name: "a ticket that is left while it is held does not come back", script: "remove_from_queue",
+		name: "to leave the world of a match that is proposed is to decline it, and tickets elsewhere are kept", script: "remove_from_queue",
 		given: func(b *bundle) { b.proposed(check2) },
 		do:    func(b *bundle) string { return b.leave("x", "check") },
 		want: `
+			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
+			- mx m1 = @61001
+			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
+			- pub a = 3
+			- pub b = 2
+			+ dc:check,x(10 min) @601001
+			+ no:x(1440 min) #1001015|match_cancelled|check|m1|declined|@1001
+			+ no:y(1440 min) #1001017|match_cancelled|check|m1|declined|@1001
+			+ pl x = #1001014||||trio=#1001010,1,~k,f,,
+			+ pl y = #1001016||||check=#1001009,1,~k,f,,
+			+ pub a = 4
+			+ pub b = 3
+			+ q:check:1 y = #1001009
+			+ q:trio:1 x = #1001010
+			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001017|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
+			a told 4: x/#1001006 #1001014||||trio=#1001010,1,~k,f,, #1001015|match_cancelled|check|m1|declined|@1001 x/#1001006 is back from m1 map[trio:{1 1}]
+			= left [check], match "", record "#1001014||||trio=#1001010,1,~k,f,,"
+		`,
+		again: `= left [], match "", record "#1001014||||trio=#1001010,1,~k,f,,"`,
+	},
+	{
+		name: "to leave the world of a match that asks for its server", script: "remove_from_queue",
+		given: (*bundle).allocating,
+		do:    func(b *bundle) string { return b.leave("x") },
+		want: `
+			- al m1 = @1001
+			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
+			- mx m1 = @601001
+			- pl x = #1001012|m1|@61001|h|server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001013|m1|@61001|h|server=#1001009,1,~k,f,,
+			- pub a = 5
+			- pub b = 4
+			+ dc:server,x(10 min) @601001
+			+ kp x = @301001
+			+ no:x(1440 min) #1001017|match_cancelled|server|m1|left|@1001
+			+ no:y(1440 min) #1001019|match_cancelled|server|m1|left|@1001
+			+ pl x = #1001016||||
+			+ pl y = #1001018||||server=#1001009,1,~k,f,,
+			+ pub a = 6
+			+ pub b = 5
+			+ q:server:1 y = #1001009
+			+ st event=match_cancelled match=m1 reason=left record=allocating|#1001019|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
+			a told 6: x/#1001006 #1001016|||| #1001017|match_cancelled|server|m1|left|@1001
+			= left [server trio], match "", record "#1001016||||"
+		`,
+		again: `= left [], match "", record "#1001016||||"`,
+	},
+	{
+		name: "a ticket elsewhere that is left while it is held does not come back", script: "remove_from_queue",
+		given: func(b *bundle) { b.proposed(check2) },
+		do:    func(b *bundle) string { return b.leave("x", "trio") },
+		want: `
 			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pub a = 3
-			+ pl x = #1001014|m1|@61001|h|trio=#1001010,1,~k,f,,
+			+ pl x = #1001014|m1|@61001|h|check=#1001007,1,~k,f,,
 			+ pub a = 4
 			a told 4:
-			= left [check], match "m1", record "#1001014|m1|@61001|h|trio=#1001010,1,~k,f,,"
+			= left [trio], match "m1", record "#1001014|m1|@61001|h|check=#1001007,1,~k,f,,"
 		`,
-		again: `= left [], match "m1", record "#1001014|m1|@61001|h|trio=#1001010,1,~k,f,,"`,
+		again: `= left [], match "m1", record "#1001014|m1|@61001|h|check=#1001007,1,~k,f,,"`,
 	},
 	{
 		name: "a prompt was shown", script: "show_matches",

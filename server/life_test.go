@@ -132,6 +132,24 @@ func TestLeavingAProposalDeclinesIt(t *testing.T) {
 	wantFields(t, ben.next("requeued"), object{"match_id": m["id"]})
 }
 
+// A leave that is confirmed is not followed by a match; tickets elsewhere are kept.
+func TestLeavingTheWorldOfAProposalDeclinesIt(t *testing.T) {
+	t.Parallel()
+	i := run(t, serving(checked("checked", time.Minute, time.Minute), group("other", 3)))
+	ana, ben := i.greet("ana"), i.greet("ben")
+	other := ana.join("other")
+	m := proposed(ana, ben, "checked")
+	ana.accept(m)
+	ana.proposal()
+	wantFields(t, ana.ask(`"type":"leave","world":"checked"`), object{"type": "left", "worlds": "[checked]"})
+	wantFields(t, ana.next("match_cancelled"), object{"match_id": m["id"], "reason": "declined"})
+	wantFields(t, ana.next("requeued"), object{"ticket_id": other["ticket_id"], "match_id": m["id"]})
+	ana.refused(`"type":"join","world":"checked"`, "rate_limited")
+	wantFields(t, ben.next("match_cancelled"), object{"match_id": m["id"], "reason": "declined"})
+	wantFields(t, ben.next("requeued"), object{"match_id": m["id"]})
+	ben.refused(ben.about("accept", m), "no_such_match")
+}
+
 func TestWhoLetsAProposalPassIsOut(t *testing.T) {
 	t.Parallel()
 	i := run(t, serving(checked("checked", time.Second, time.Minute)))

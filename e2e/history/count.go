@@ -8,8 +8,8 @@ type Count struct {
 	// LostTickets and LostMatches are what players were told lost: each ticket once, and a match once for
 	// each of its players.
 	LostTickets, LostMatches int
-	// Proposed are the matches that somebody was asked about, Cancelled those of any kind that fell through, Seated how
-	// often a player was seated in a match that was there before.
+	// Proposed are the matches that somebody was asked about, Cancelled those that fell through before they stood, Seated
+	// how often a player was seated in a match that was there before.
 	Proposed, Cancelled, Seated int
 }
 
@@ -34,7 +34,9 @@ func (h *History) Count() Count {
 			proposed[p.ID] = true
 		}
 		for _, f := range r.falls {
-			cancelled[f.match] = true
+			if f.reason != protocol.ReasonLost {
+				cancelled[f.match] = true
+			}
 		}
 		for _, t := range r.tickets {
 			if m := j.matches[t.match]; m != nil && m.CreatedAt < t.enqueuedAt {

@@ -54,7 +54,9 @@ type Violation struct {
 	Rule   int
 	At     time.Time
 	Player string
-	Text   string
+	// Other is a second player whose log may say more, "" for none.
+	Other string
+	Text  string
 }
 
 // String is the violation on one line.

@@ -61,6 +61,13 @@ var plantedLives = []fault{
 		s.cancel(m, protocol.ReasonDeclined, "a", "b")
 		s.match("check", "a", "b")
 	}},
+	{"a match that a player is in who left its world while it was held", 2, "without waiting", func(s *story) {
+		m, _ := s.asked("check", "a", "b")
+		s.accept("a", m)
+		s.leave("a", "check")
+		s.accept("b", m)
+		s.stand(m, "a", "b")
+	}},
 	{"a proposal of which one never hears again", 3, "in the dark", func(s *story) {
 		m, tickets := s.asked("check", "a", "b")
 		s.wait(2 * time.Second)

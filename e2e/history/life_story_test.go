@@ -223,6 +223,18 @@ var goodLives = map[string]func(s *story){
 		s.wait(4 * time.Second)
 		s.status("c", protocol.PlayerState{Match: with(room, "a", "c")})
 	},
+	"a player takes the seat that it had left": func(s *story) {
+		s.arrive("a", "b", "c", "d")
+		for _, p := range []string{"a", "b", "c", "d"} {
+			s.join(p, "open")
+		}
+		m := s.match("open", "a", "b")
+		s.match("open", "c", "d")
+		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, &protocol.LeftMatch{MatchID: m.ID})
+		s.join("a", "open")
+		s.tell(with(m, "b", "a"), "a")
+		s.hear("b", &protocol.MatchUpdate{Match: with(m, "b", "a")})
+	},
 	"a seat is filled from behind": func(s *story) {
 		s.arrive("a", "b", "c")
 		s.join("a", "open")

@@ -181,7 +181,7 @@ func (j *judge) wholeMatch(r *replay, told telling) {
 	if world.seats() {
 		by = told.at.UnixMilli()
 	}
-	if !r.asked(m, by) && !j.lossBetween(first.known.Add(-j.opts.Patience), first.known) {
+	if (!r.asked(m, by) || !r.asked(m, told.at.UnixMilli())) && !j.lossBetween(first.known.Add(-j.opts.Patience), first.known) {
 		j.blame(2, told.at, r.name, "was put into match %s of %s without waiting there", m.ID, m.World)
 	}
 }

@@ -47,6 +47,7 @@ func (j *judge) oldestFirstIn(world string) {
 		for _, q := range waiting {
 			if q.player != f.player && q.joined.Before(f.sent) {
 				j.blame(5, q.known, q.player, "joined %s before %s, and was matched %d ms after it", world, f.player, q.to-f.at)
+				j.violations[len(j.violations)-1].Other = f.player
 			}
 		}
 	}
@@ -117,7 +118,7 @@ func (j *judge) stepsOf(r *replay, t *ticket) []step {
 	}
 	if m := j.matches[t.match]; m != nil && r.proposalOf(m.ID) == nil {
 		created := m.CreatedAt
-		if !slices.Contains(members(m.Match), r.name) {
+		if created < t.enqueuedAt || !slices.Contains(members(m.Match), r.name) {
 			created = 0 // it took a seat
 		}
 		steps = append(steps, step{t.ended, m.World, created, false})

@@ -1,5 +1,6 @@
--- cancel_match: a match that was held falls through. Who is out loses its tickets, and may not come back to the world
--- for as long as it says; everybody else is back at the old places, or away at them. Needs matches and put_back.
+-- cancel_match: a match that was held falls through. Who is out may not come back to the world for as long as it says,
+-- and loses its tickets, unless it just left that world; everybody else is back at the old places, or away at them. Needs
+-- matches and put_back.
 local pokes = {}
 local function cancel_match(id, match, reason, out)
   preload(match.players)
@@ -10,11 +11,11 @@ local function cancel_match(id, match, reason, out)
       unbind(record, player)
       save(player)
       tell_player(player, presence, note(player, 'match_cancelled', match.world, id, reason))
-      if out[player] then
+      if out[player] and cooldown_ms > 0 then
+        redis.call('SET', prefix .. 'dc:' .. match.world .. ',' .. player, int(now_ms + cooldown_ms), 'PX', cooldown_ms)
+      end
+      if out[player] and out[player] ~= 'left' then
         end_ticket(player, nil, 'declined', presence)
-        if cooldown_ms > 0 then
-          redis.call('SET', prefix .. 'dc:' .. match.world .. ',' .. player, int(now_ms + cooldown_ms), 'PX', cooldown_ms)
-        end
       elseif is_live(presence) then
         local gone_at_ms = presence.state == 'H' and redis.call('ZSCORE', prefix .. 'aw', player)
         for _, world in ipairs(put_back(player, presence)) do
