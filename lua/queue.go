@@ -215,7 +215,7 @@ type Left struct {
 	Worlds []ident.World
 	// Match is the match that was faster, if the player is in one.
 	Match ident.Match
-	// Record is the player's record after it.
+	// Record is the player's record after it; "" where a match fell through, which is in what is told.
 	Record string
 }
 
