@@ -16,7 +16,7 @@ local function repeated(player, t, print)
     local rank = redis.call('ZRANK', prefix .. 'q:' .. world .. ':1', player)
     if rank then position = rank + 1 end
   end
-  return {2, t.place, int(position), int(size_before), player}
+  return {2, t.place, position, size_before, player}
 end
 
 local function waiting_worlds(record)
@@ -59,7 +59,7 @@ local function join(player, presence, generation, key, print, limits)
   else
     tell_self()
   end
-  return {1, place, int(size_before), int(size_before), player}
+  return {1, place, size_before, size_before, player}
 end
 
 -- parse_limits reads queue,worlds,cools_down: the most waiting players (0: none), the most worlds that a player may wait

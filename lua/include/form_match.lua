@@ -2,6 +2,7 @@
 -- server, and tells the instances that hold them. Needs match.
 -- @include count_completed
 local formed, formed_players, formed_wait_ms, stood = {}, 0, 0, 0
+local NOBODY_YET = {}
 
 -- first_state gives a new match its state and its end by the world's terms.
 local function first_state(match, terms)
@@ -24,7 +25,7 @@ local function form_match(world, id, rooms, members, terms)
     names[i] = member.player
   end
   local match = {version = created, epoch = epoch, world = world, created = created, rooms = rooms, players = names, left = {},
-    by = '', accepted = {}, shown = {}, endpoint = '', open = '', terms = '', taken = ''}
+    by = '', accepted = NOBODY_YET, shown = NOBODY_YET, endpoint = '', open = '', terms = '', taken = ''}
   first_state(match, terms)
   for _, member in ipairs(members) do
     bind(member.player, id, match, first_stage(member.player, terms))

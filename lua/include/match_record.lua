@@ -21,9 +21,10 @@ end
 local function format_match(match)
   local text = table.concat({match.state, match.version, match.epoch, match.world, match.created, match.ends,
     match.rooms, table.concat(match.players, ';'), table.concat(match.left, ';')}, '|')
+  if match.terms == '' and match.open == '' then return text end -- it is as most are
   local more = table.concat({match.by, table.concat(match.accepted, ';'), table.concat(match.shown, ';'), match.endpoint,
     match.open, match.terms, match.taken}, '|')
-  return more == '||||||' and text or text .. '|' .. more
+  return text .. '|' .. more
 end
 
 local function is_one_of(list, player)

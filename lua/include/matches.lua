@@ -19,7 +19,7 @@ local function index_match(id, match, gone)
     open_rooms[key] = open_rooms[key] or {}
     open_rooms[key][id] = not gone and not is_held(match) and tonumber(match.open) > 0 and match.open or false
   end
-  if parse_terms(match.terms).allocate then
+  if match.terms ~= '' and parse_terms(match.terms).allocate then
     local asks = not gone and match.state == 'allocating'
     allocations[id] = asks and int(now_ms)
     if not asks then attempts_over[#attempts_over + 1] = id end
