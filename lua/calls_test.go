@@ -122,7 +122,7 @@ func (b *bundle) join(instance int, w WorldRules, sessions ...Session) []Joined 
 	for i, who := range sessions {
 		joins[i] = Join{Player: who.Player, Generation: who.Generation, Key: "~k", Fingerprint: "f"}
 	}
-	replies, err := b.stores[instance].runAll(b.ctx, joinCall(b.rules(w), 8, joins))
+	replies, err := b.stores[instance].runAll(b.ctx, b.stores[instance].matchCall(b.rules(w), 8, joins, 0, nil))
 	if err == nil {
 		err = replies[0].err()
 	}

@@ -1,6 +1,6 @@
 #!lua
--- find_opponent: pair a world's live tickets, the oldest first, each with the oldest that it has not met
--- within the rematch cooldown.
+-- find_opponent: put tickets in a world and pair its live ones, the oldest first, each with the oldest that it has not
+-- met within the rematch cooldown.
 -- Guarantee:  both are taken out of all worlds in the step that writes the match; otherwise as extract_group.
 -- KEYS[1]     meta                  mm:{realm}:meta
 -- ARGV[1]     epoch      integer
@@ -15,15 +15,22 @@
 -- ARGV[10]    drain_ms   integer    what a silent instance's players get beyond presence_ttl
 -- ARGV[11]    scan       integer    live tickets tried for each
 -- ARGV[12]    cooldown_ms  integer  how long the same two do not meet again
--- ARGV[13]    count      integer    ids that follow
--- ARGV[14..]  match id, rooms name=uuid;…; for each
--- Returns     {1, own part of what was told, now_ms, more 0|1, matches, players, parked, wait sum ms, opens_at_ms, next after}
+-- ARGV[13]    limits     queue,worlds,cools_down: see parse_limits
+-- ARGV[14]    joins      integer    joins that follow
+-- ARGV[15]    count      integer    ids that follow them; with none nothing is matched
+-- ARGV[16..]  player id, generation ('' = not a session's), key, fingerprint; for each; then match id, rooms name=uuid;…; for each
+-- Returns     {1, own part of what was told, now_ms, more 0|1, matches, players, parked, wait sum ms, opens_at_ms,
+--             next after, mean wait 'ms,at_ms' or '', then for each join {1 joined | 2 repeated, place, position, size,
+--             record, '' where it is matched} | {-5 already queued, place} | {-6 in match, match, ends_ms}
+--             | {-13 in proposal, match, ends_ms} | {-14 cooled down, until_ms} | {code}}
 -- Touches     as extract_group, and rc:<world>,<a>,<b>
 -- Cost        O(width (scan + log n)) whatever the queue holds
 -- @include match
 -- @include worlds
-local world, revision, after, width, terms, drain_ms = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]), parse_terms(ARGV[9]), tonumber(ARGV[10])
-local scan, cooldown_ms, count = tonumber(ARGV[11]), tonumber(ARGV[12]), tonumber(ARGV[13])
+local world, revision, after, width, terms, drain_ms, scan =
+  ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]), parse_terms(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+local cooldown_ms, limits, joins, count = tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14]), tonumber(ARGV[15])
+-- @include add_to_queue
 -- @include window
 -- @include form_match
 -- @include throttle
@@ -31,7 +38,7 @@ local scan, cooldown_ms, count = tonumber(ARGV[11]), tonumber(ARGV[12]), tonumbe
 -- @include fill
 local refused = world_check(world, revision)
 if refused ~= 0 then return finish({refused}) end
-if closed then return finish({1, '', int(now_ms), 0, 0, 0, 0, '0', int(ready_at_ms), after}) end
+add_to_queue(16, joins, limits)
 
 -- met is the key that keeps two players apart for a while, the same for both orders.
 local function met(a, b)
@@ -55,17 +62,7 @@ local function may_sit_with(member)
   end
 end
 
-local live, parked, full, reached = read_window(world, width, after)
-live = seat_all(world, live, may_sit_with)
-for room, members in pairs(cooldown_ms > 0 and seated_in or {}) do
-  for _, member in ipairs(members) do
-    for _, other in ipairs(room.match.players) do
-      if other ~= member.player then redis.call('SET', met(member.player, other), '1', 'PX', cooldown_ms) end
-    end
-  end
-end
-local allowed, opens_at_ms = may_form(world, terms)
-local paired = {}
+local live, paired = {}, {}
 
 -- opponent is the oldest live ticket behind the i-th that it may meet.
 local function opponent(i)
@@ -84,29 +81,53 @@ local function opponent(i)
   end
 end
 
-local ids, left = unused_ids(14, count), 0
-for i = 1, #live do
-  if not paired[i] then
-    local j = #formed < math.min(#ids, allowed) and opponent(i)
-    if j then
-      paired[i], paired[j] = true, true
-      local candidate = ids[#formed + 1]
-      form_match(world, candidate.id, candidate.rooms, {live[i], live[j]}, terms)
-      if cooldown_ms > 0 then redis.call('SET', met(live[i].player, live[j].player), '1', 'PX', cooldown_ms) end
-    else
-      left = left + 1
+-- keep_apart notes who has met whom by taking a seat.
+local function keep_apart()
+  for room, members in pairs(seated_in) do
+    for _, member in ipairs(members) do
+      for _, other in ipairs(room.match.players) do
+        if other ~= member.player then redis.call('SET', met(member.player, other), '1', 'PX', cooldown_ms) end
+      end
     end
   end
 end
-tell_seated()
-flush()
-flush_matches()
-count_formed(world)
-count_throttled(world, terms)
-local held_back = #formed >= allowed and left > 1
-local ran_out = not held_back and #formed == #ids and left > 1
--- A full window in which nothing could be done is passed over; otherwise it is looked at again.
-local next_after = (#formed > 0 or parked > 0 or seats_taken > 0 or ran_out or held_back) and after or reached
-local more = not held_back and (full or ran_out) and 1 or 0
-return finish({1, tell_all(), int(now_ms), more, #formed, formed_players + seats_taken, parked, int(formed_wait_ms),
-  int(held_back and math.max(opens_at_ms, now_ms + 100) or 0), next_after})
+
+-- pair_up forms matches, and returns how many live tickets have none.
+local function pair_up(ids, allowed)
+  local left = 0
+  for i = 1, #live do
+    if not paired[i] then
+      local j = #formed < math.min(#ids, allowed) and opponent(i)
+      if j then
+        paired[i], paired[j] = true, true
+        local candidate = ids[#formed + 1]
+        form_match(world, candidate.id, candidate.rooms, {live[i], live[j]}, terms)
+        if cooldown_ms > 0 then redis.call('SET', met(live[i].player, live[j].player), '1', 'PX', cooldown_ms) end
+      else
+        left = left + 1
+      end
+    end
+  end
+  return left
+end
+
+local more, opens_at_ms, next_after = 0, closed and ready_at_ms or 0, after
+if count > 0 and not closed then
+  local ids, full, reached = unused_ids(16 + joins * JOIN_ARGS, count), false, after
+  live, full, reached = read_window(width, after)
+  live = seat_all(world, live, may_sit_with)
+  if cooldown_ms > 0 then keep_apart() end
+  local allowed, next_at_ms = may_form(world, terms)
+  local left = pair_up(ids, allowed)
+  tell_seated()
+  local held_back = #formed >= allowed and left > 1
+  local ran_out = not held_back and #formed == #ids and left > 1
+  -- A full window in which nothing could be done is passed over; otherwise it is looked at again.
+  next_after = (#formed > 0 or parked > 0 or seats_taken > 0 or ran_out or held_back) and after or reached
+  if held_back then
+    opens_at_ms = math.max(next_at_ms, now_ms + 100)
+  elseif full or ran_out then
+    more = 1
+  end
+end
+return settle(more, opens_at_ms, next_after)

@@ -198,6 +198,11 @@ func checkKeys(t *testing.T, h header, assembled string) {
 	}
 }
 
+// parts are what n players ask of their matches together.
+func parts(script string, who Session, n int) []*sharedCall {
+	return slices.Repeat([]*sharedCall{{script: script, who: who, match: "m"}}, n)
+}
+
 // typedCodes are those whose errors say more than that.
 var typedCodes = []int{codeAlreadyQueued, codeInMatch, codeInProposal, codeCooledDown}
 
@@ -258,8 +263,8 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return second(s.AssertState(ctx, 1, assertions)) },
 			func() error { return second(s.RenewLease(ctx)) },
 			func() error { return s.EndLease(ctx) },
-			func() error { return second(s.LeaveMatch(ctx, who, "m")) },
-			func() error { return second(s.AckMatch(ctx, who, "m")) },
+			func() error { return second(s.askTogether(ctx, parts("leave_match", who, n))) },
+			func() error { return second(s.askTogether(ctx, parts("ack_match", who, n))) },
 			func() error { return s.EndMatch(ctx, "m", Ended) },
 			func() error { return second(s.AcceptMatch(ctx, who, "m")) },
 			func() error { return s.DeclineMatch(ctx, who, "m") },
@@ -269,7 +274,7 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return second(s.OpenSeats(ctx, "m", 1, nil)) },
 			func() error { return second(s.RestoreMatches(ctx, make([]KeptMatch, n))) },
 			func() error {
-				_, _, err := s.JoinAndMatch(ctx, room("room", 3), 8, nil, 0, candidates)
+				_, _, err := s.JoinAndMatch(ctx, room("room", 3), 8, joins, 0, candidates)
 				return err
 			},
 			func() error { return second(s.ReadMatch(ctx, "m")) },
@@ -279,7 +284,7 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return second(s.Refresh(ctx, sessions)) },
 			func() error { return second(s.Depart(ctx, time.Second, sessions)) },
 			func() error { _, _, err := s.JoinAndMatch(ctx, w, 8, joins, 0, candidates); return err },
-			func() error { _, _, err := s.JoinAndMatch(ctx, d, 8, nil, 0, candidates); return err },
+			func() error { _, _, err := s.JoinAndMatch(ctx, d, 8, joins, 0, candidates); return err },
 			func() error {
 				return second(s.RemoveFromQueue(ctx, who, slices.Repeat([]ident.World{"w"}, n)...))
 			},

@@ -9,23 +9,18 @@ import (
 // LeaveMatch frees a player from its open match and returns its record after it. One that is held falls through, and
 // what became of the player is in what is told. ErrNoSuchMatch, ErrReplaced.
 func (s *Store) LeaveMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
-	return s.outOf(ctx, "leave_match", who, match)
+	return s.runShared(ctx, "leave_match", who, match)
 }
 
 // DeclineMatch has a match that the player was proposed fall through. What became of the player is in what is told.
 // ErrNoSuchMatch, also of a match that stands; ErrReplaced.
 func (s *Store) DeclineMatch(ctx context.Context, who Session, match ident.Match) error {
-	_, err := s.outOf(ctx, "decline_match", who, match)
-	return err
-}
-
-func (s *Store) outOf(ctx context.Context, script string, who Session, match ident.Match) (string, error) {
-	r, err := s.ofMatch(ctx, script, who, match)
+	r, err := s.ofMatch(ctx, "decline_match", who, match)
 	if err != nil {
-		return "", err
+		return err
 	}
 	s.back(r.text(4))
-	return r.text(3), nil
+	return nil
 }
 
 // back hands over the worlds whose players are back at their places.
@@ -55,15 +50,11 @@ func (s *Store) AcceptMatch(ctx context.Context, who Session, match ident.Match)
 
 // AckMatch notes that a player knows of its match and returns its record after it. ErrNoSuchMatch, ErrReplaced.
 func (s *Store) AckMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
-	r, err := s.ofMatch(ctx, "ack_match", who, match)
-	if err != nil {
-		return "", err
-	}
-	return r.text(3), nil
+	return s.runShared(ctx, "ack_match", who, match)
 }
 
 func (s *Store) ofMatch(ctx context.Context, script string, who Session, match ident.Match) (reply, error) {
-	return s.runShared(ctx, script, string(who.Player), optional(who.Generation), string(match))
+	return s.run(ctx, script, string(who.Player), optional(who.Generation), string(match))
 }
 
 // Shown is a prompt that was written to its player's socket.

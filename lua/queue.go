@@ -90,7 +90,7 @@ type Joined struct {
 	Repeated bool
 	// Position and Size are as on entering: the place in the queue, and how many players could be matched.
 	Position, Size int
-	// Record is the player's record after it.
+	// Record is the player's record after it; "" where it is matched already, and told so.
 	Record string
 	// Err is ErrReplaced, ErrGone, ErrTooManyWorlds, ErrQueueFull, ErrKeyReused, an *AlreadyQueuedError, an
 	// *InMatchError or a *CooledDownError.
@@ -127,52 +127,36 @@ type Formed struct {
 }
 
 // JoinAndMatch puts tickets into a world (if there are joins) and forms matches (as many as there are
-// candidates), in one round trip. The error is one of the whole: ErrStaleRevision, ErrUnknownWorld,
+// candidates), in one script. The error is one of the whole: ErrStaleRevision, ErrUnknownWorld,
 // ErrWorldClosed, ErrUnavailable. At most 100 joins and 25 candidates.
 func (s *Store) JoinAndMatch(ctx context.Context, w WorldRules, worldsPerPlayer int, joins []Join, after ident.Place, candidates []Candidate) (JoinResult, Formed, error) {
-	calls := []call{s.formCall(w, after, candidates)}
-	if len(joins) > 0 {
-		calls = []call{joinCall(w, worldsPerPlayer, joins), calls[0]}
+	replies, err := s.runAll(ctx, s.matchCall(w, worldsPerPlayer, joins, after, candidates))
+	if err == nil {
+		err = replies[0].err()
 	}
-	replies, err := s.runAll(ctx, calls...)
 	if err != nil {
 		return JoinResult{}, Formed{}, err
 	}
-	var joined JoinResult
-	if len(joins) > 0 {
-		if err := replies[0].err(); err != nil {
-			return JoinResult{}, Formed{}, err
-		}
-		joined = parseJoined(w.Name, replies[0], len(joins))
-	}
-	last := replies[len(replies)-1]
-	// What was joined is joined; that nothing could be formed concerns the next call.
-	if err := last.err(); err != nil && len(joins) == 0 {
-		return JoinResult{}, Formed{}, err
-	}
-	return joined, parseFormed(last), nil
+	return parseJoined(w.Name, replies[0], len(joins)), parseFormed(replies[0]), nil
 }
 
-func joinCall(w WorldRules, worldsPerPlayer int, joins []Join) call {
-	args := []any{string(w.Name), w.Revision.String(), w.QueueLimit, worldsPerPlayer, oneIf(w.DeclineCooldown > 0), len(joins)}
-	for _, j := range joins {
-		args = append(args, string(j.Player), optional(j.Generation), j.Key, j.Fingerprint)
-	}
-	return call{script: "add_to_queue", args: args}
-}
-
-func (s *Store) formCall(w WorldRules, after ident.Place, candidates []Candidate) call {
-	drain := s.opts.Drain.Milliseconds()
+// matchCall is the call of the world's script: it puts tickets in the world and matches.
+func (s *Store) matchCall(w WorldRules, worldsPerPlayer int, joins []Join, after ident.Place, candidates []Candidate) call {
+	drain, width := s.opts.Drain.Milliseconds(), w.width(len(candidates))
 	var c call
 	switch {
 	case w.Pairs:
-		c = call{script: "find_opponent", args: []any{string(w.Name), w.Revision.String(), after.String(), w.width(len(candidates)),
-			w.terms(), drain, w.Scan, w.RematchCooldown.Milliseconds(), len(candidates)}}
+		c = call{script: "find_opponent", args: []any{string(w.Name), w.Revision.String(), after.String(), width, w.terms(), drain,
+			w.Scan, w.RematchCooldown.Milliseconds()}}
 	case w.Seats > 0:
-		c = call{script: "reserve_seats", args: []any{string(w.Name), w.Revision.String(), w.width(len(candidates)), w.terms(), drain, len(candidates)}}
+		c = call{script: "reserve_seats", args: []any{string(w.Name), w.Revision.String(), width, w.terms(), drain}}
 	default:
-		c = call{script: "extract_group", args: []any{string(w.Name), w.Revision.String(), w.Size, w.width(len(candidates)),
-			w.terms(), drain, len(candidates)}}
+		c = call{script: "extract_group", args: []any{string(w.Name), w.Revision.String(), w.Size, width, w.terms(), drain}}
+	}
+	limits := fmt.Sprintf("%d,%d,%d", w.QueueLimit, worldsPerPlayer, oneIf(w.DeclineCooldown > 0))
+	c.args = append(c.args, limits, len(joins), len(candidates))
+	for _, j := range joins {
+		c.args = append(c.args, string(j.Player), optional(j.Generation), j.Key, j.Fingerprint)
 	}
 	for _, m := range candidates {
 		c.args = append(c.args, string(m.Match), roomsText(m.Rooms))
@@ -192,9 +176,9 @@ func roomsText(rooms []Room) string {
 }
 
 func parseJoined(world ident.World, r reply, n int) JoinResult {
-	result := JoinResult{Now: r.number(2), MeanWait: parseMeanWait(r.text(3)), Joined: make([]Joined, n)}
+	result := JoinResult{Now: r.number(2), MeanWait: parseMeanWait(r.text(10)), Joined: make([]Joined, n)}
 	for i := range result.Joined {
-		l := r.list(4 + i)
+		l := r.list(11 + i)
 		j := &result.Joined[i]
 		switch l.status() {
 		case statusDone, statusRepeated:
@@ -231,7 +215,7 @@ type Left struct {
 	Worlds []ident.World
 	// Match is the match that was faster, if the player is in one.
 	Match ident.Match
-	// Record is the player's record after it.
+	// Record is the player's record after it; "" where a match fell through, which is in what is told.
 	Record string
 }
 
@@ -242,7 +226,7 @@ func (s *Store) RemoveFromQueue(ctx context.Context, who Session, worlds ...iden
 	for _, w := range worlds {
 		args = append(args, string(w))
 	}
-	r, err := s.runShared(ctx, "remove_from_queue", args...)
+	r, err := s.run(ctx, "remove_from_queue", args...)
 	if err != nil {
 		return Left{}, err
 	}

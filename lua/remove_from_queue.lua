@@ -12,8 +12,8 @@
 -- ARGV[6]     generation integer    '' = not a session's
 -- ARGV[7]     count      integer    worlds that follow; 0 = all
 -- ARGV[8..]   world      id; for each
--- Returns     {1, own part of what was told, now_ms, record, worlds left joined by ;, match or '', worlds whose players
---             are back} | {-3}
+-- Returns     {1, own part of what was told, now_ms, record ('' where a match fell through: it is in what was told),
+--             worlds left joined by ;, match or '', worlds whose players are back} | {-3}
 -- Touches     pl, pr:<player>, ins, m, mx, st, w, q:<world>:<n>, no:<player>, aw, kp, op:<world>, sh, al, an, dc:<world>,
 --             pub, i:<instance>
 -- Cost        O(tickets of the player, and players of a match that falls through)
@@ -33,7 +33,8 @@ for i = 1, count do
 end
 local record = load(player)
 local match = is_bound(record) and match_of(record.match)
-if match and is_one_of(left, match.world) then
+local fell_through = match and is_one_of(left, match.world)
+if fell_through then
   tell_self()
   cancel_match(record.match, match, match.state == 'proposed' and 'declined' or 'left', {[player] = 'left'})
 elseif #left > 0 then
@@ -46,4 +47,5 @@ elseif #left > 0 then
 end
 flush()
 flush_matches()
-return finish({1, tell_all(), int(now_ms), format_record(record), table.concat(left, ';'), record.match, worlds_to_poke()})
+return finish({1, tell_all(), int(now_ms), fell_through and '' or format_record(record), table.concat(left, ';'), record.match,
+  worlds_to_poke()})

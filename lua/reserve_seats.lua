@@ -12,17 +12,23 @@
 -- ARGV[7]     width      integer    tickets looked at
 -- ARGV[8]     terms      hold_ms,accept_ms,cooldown_ms,allocate,seats,seat_hold_ms,at_most,within_ms
 -- ARGV[9]     drain_ms   integer    what a silent instance's players get beyond presence_ttl
--- ARGV[10]    count      integer    ids that follow
--- ARGV[11..]  match id, rooms name=uuid;…; for each
--- Returns     {1, own part of what was told, now_ms, more 0|1, matches, players seated, parked, wait sum ms, opens_at_ms,
---             after}
--- Touches     pl, pr:<player>, ins, q:<world>:<n>, aw, m, mx, st, w, ws:<world>, kp, op:<world>, sh, al, an, mr:<world>, pub,
+-- ARGV[10]    limits     queue,worlds,cools_down: see parse_limits
+-- ARGV[11]    joins      integer    joins that follow
+-- ARGV[12]    count      integer    ids that follow them; with none nothing is matched
+-- ARGV[13..]  player id, generation ('' = not a session's), key, fingerprint; for each; then match id, rooms name=uuid;…; for each
+-- Returns     {1, own part of what was told, now_ms, more 0|1, matches, players, parked, wait sum ms, opens_at_ms,
+--             next after, mean wait 'ms,at_ms' or '', then for each join {1 joined | 2 repeated, place, position, size,
+--             record, '' where it is matched} | {-5 already queued, place} | {-6 in match, match, ends_ms}
+--             | {-13 in proposal, match, ends_ms} | {-14 cooled down, until_ms} | {code}}
+-- Touches     pl, pr:<player>, dc:<world>, ins, q:<world>:<n>, aw, m, mx, st, w, ws:<world>, kp, op:<world>, sh, al, an, mr:<world>, pub,
 --             i:<instance>
 -- Cost        O(width log n + players of the rooms), those at most 200
 -- @include match
 -- @include worlds
-local world, revision, width, terms, drain_ms, count =
-  ARGV[5], ARGV[6], tonumber(ARGV[7]), parse_terms(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
+local world, revision, width, terms, drain_ms, limits, joins, count =
+  ARGV[5], ARGV[6], tonumber(ARGV[7]), parse_terms(ARGV[8]), tonumber(ARGV[9]), ARGV[10], tonumber(ARGV[11]),
+  tonumber(ARGV[12])
+-- @include add_to_queue
 -- @include window
 -- @include form_match
 -- @include throttle
@@ -30,30 +36,39 @@ local world, revision, width, terms, drain_ms, count =
 -- @include fill
 local refused = world_check(world, revision)
 if refused ~= 0 then return finish({refused}) end
-if closed then return finish({1, '', int(now_ms), 0, 0, 0, 0, '0', int(ready_at_ms), '0'}) end
+add_to_queue(13, joins, limits)
 
-local ids = unused_ids(11, count)
-local live, parked, full = read_window(world, width, '0')
-local allowed, opens_at_ms = may_form(world, terms)
-if #live > 0 then read_open_seats(world, #live) end
-local waiting, held_back = 0, false
-for _, member in ipairs(live) do
-  if not seat(member, anybody) then
-    local candidate = ids[#formed + 1]
-    held_back = held_back or #formed >= allowed
-    if candidate and #formed < allowed then
-      local match = form_match(world, candidate.id, candidate.rooms, {member}, terms)
-      rooms_with_seats[#rooms_with_seats + 1] = {id = candidate.id, match = match}
-    else
-      waiting = waiting + 1
+-- seat_everybody seats the live, in new rooms as far as there are ids and it is allowed; it returns how many wait on, and
+-- whether they may not have a room yet.
+local function seat_everybody(live, ids, allowed)
+  local waiting, held_back = 0, false
+  for _, member in ipairs(live) do
+    if not seat(member, anybody) then
+      local candidate = ids[#formed + 1]
+      held_back = held_back or #formed >= allowed
+      if candidate and #formed < allowed then
+        local match = form_match(world, candidate.id, candidate.rooms, {member}, terms)
+        rooms_with_seats[#rooms_with_seats + 1] = {id = candidate.id, match = match}
+      else
+        waiting = waiting + 1
+      end
     end
   end
+  return waiting, held_back
 end
-tell_seated()
-flush()
-flush_matches()
-count_formed(world)
-count_throttled(world, terms)
-local more = (not held_back and waiting > 0 or full and (#formed > 0 or seats_taken > 0 or parked > 0)) and 1 or 0
-return finish({1, tell_all(), int(now_ms), more, #formed, formed_players + seats_taken, parked, int(formed_wait_ms),
-  int(held_back and math.max(opens_at_ms, now_ms + 100) or 0), '0'})
+
+local more, opens_at_ms = 0, closed and ready_at_ms or 0
+if count > 0 and not closed then
+  local ids = unused_ids(13 + joins * JOIN_ARGS, count)
+  local live, full = read_window(width, '0')
+  local allowed, next_at_ms = may_form(world, terms)
+  if #live > 0 then read_open_seats(world, #live) end
+  local waiting, held_back = seat_everybody(live, ids, allowed)
+  tell_seated()
+  if held_back then
+    opens_at_ms = math.max(next_at_ms, now_ms + 100)
+  elseif waiting > 0 or full and (#formed > 0 or seats_taken > 0 or parked > 0) then
+    more = 1
+  end
+end
+return settle(more, opens_at_ms, '0')

@@ -17,7 +17,7 @@ var retries = []retry{
 		},
 	},
 	{
-		script: "add_to_queue", // with a key of the client's
+		script: "extract_group", // with a key of the client's
 		ready: func(b *bundle) func() string {
 			b.waiting(0, trio, "w")
 			b.arrive(0, "x", "y")
@@ -29,7 +29,7 @@ var retries = []retry{
 		},
 	},
 	{
-		script: "add_to_queue", // with the server's key, and the match that comes of it
+		script: "find_opponent", // with the server's key, and the match that comes of it
 		ready: func(b *bundle) func() string {
 			b.waiting(0, pairs, "w")
 			b.arrive(0, "x")

@@ -6,7 +6,7 @@ import (
 
 var joinRules = []rule{
 	{
-		name: "a ticket stands in queue and record, and waits there already the second time", script: "add_to_queue",
+		name: "a ticket stands in queue and record, and waits there already the second time", script: "extract_group",
 		given: func(b *bundle) { b.arrive(0, "x") },
 		do:    func(b *bundle) string { return b.joinAs(trio, b.joinOf("x", "", "f")) },
 		want: `
@@ -19,7 +19,7 @@ var joinRules = []rule{
 		again: `= already queued as trio.#1001004`,
 	},
 	{
-		name: "the same key is answered as the first was", script: "add_to_queue",
+		name: "the same key is answered as the first was", script: "extract_group",
 		given: func(b *bundle) { b.waiting(0, trio, "w"); b.arrive(0, "x") },
 		do:    func(b *bundle) string { return b.joinAs(trio, b.joinOf("x", "key", "f")) },
 		want: `
@@ -33,7 +33,7 @@ var joinRules = []rule{
 		again: `= place #1001006 repeated true position 2 of 2 record #1001006||||trio=#1001006,1,key,f:2,,`,
 	},
 	{
-		name: "also within a call, and in its order", script: "add_to_queue",
+		name: "also within a call, and in its order", script: "extract_group",
 		given: func(b *bundle) { b.arrive(0, "x", "y") },
 		do: func(b *bundle) string {
 			return b.joinAs(trio, b.joinOf("x", "key", "f"), b.joinOf("y", "~1", "f"), b.joinOf("x", "key", "f"))
@@ -50,7 +50,7 @@ var joinRules = []rule{
 		again: `= place #1001005 repeated true position 1 of 1 record #1001005||||trio=#1001005,1,key,f:1,,; place #1001006 repeated true position 2 of 2 record #1001006||||trio=#1001006,1,~1,f,,; place #1001005 repeated true position 1 of 1 record #1001005||||trio=#1001005,1,key,f:1,,`,
 	},
 	{
-		name: "the same key is answered after the ticket has ended", script: "add_to_queue",
+		name: "the same key is answered after the ticket has ended", script: "extract_group",
 		given: func(b *bundle) {
 			b.arrive(0, "x")
 			b.joinAs(trio, b.joinOf("x", "key", "f"))
@@ -63,28 +63,28 @@ var joinRules = []rule{
 		again: `= place #1001004 repeated true position 1 of 1 record #1001005||||trio=#1001004,1,key,f:1,@1001,`,
 	},
 	{
-		name: "a key for other content is refused", script: "add_to_queue",
+		name: "a key for other content is refused", script: "extract_group",
 		given: func(b *bundle) { b.arrive(0, "x"); b.joinAs(trio, b.joinOf("x", "key", "f")) },
 		do:    func(b *bundle) string { return b.joinAs(trio, b.joinOf("x", "key", "other")) },
 		want:  `= ticket key used for other content`,
 		again: `= ticket key used for other content`,
 	},
 	{
-		name: "in a match", script: "add_to_queue",
+		name: "in a match", script: "extract_group",
 		given: func(b *bundle) { b.waiting(0, pairs, "x", "y"); b.form(0, pairs, 1) },
 		do:    func(b *bundle) string { return b.joinAs(trio, b.joinOf("x", "", "f")) },
 		want:  `= in match m1`,
 		again: `= in match m1`,
 	},
 	{
-		name: "in as many worlds as one may", script: "add_to_queue",
+		name: "in as many worlds as one may", script: "extract_group",
 		given: func(b *bundle) { b.waiting(0, pairs, "x"); b.join(0, apart, b.who["x"]) },
 		do:    func(b *bundle) string { return b.joinAs(trio, b.joinOf("x", "", "f")) },
 		want:  `= too many worlds`,
 		again: `= too many worlds`,
 	},
 	{
-		name: "a full queue takes those that it has room for", script: "add_to_queue",
+		name: "a full queue takes those that it has room for", script: "extract_group",
 		given: func(b *bundle) { b.arrive(0, "x", "y") },
 		do: func(b *bundle) string {
 			w := trio
@@ -101,7 +101,7 @@ var joinRules = []rule{
 		again: `= place #1001005 repeated true position 1 of 1 record #1001005||||trio=#1001005,1,~1,f,,; queue full`,
 	},
 	{
-		name: "absent, away, taken over", script: "add_to_queue",
+		name: "absent, away, taken over", script: "extract_group",
 		given: func(b *bundle) {
 			b.waiting(0, pairs, "away")
 			b.depart("away")
@@ -117,7 +117,7 @@ var joinRules = []rule{
 		again: `= no presence; no presence; replaced by a newer session`,
 	},
 	{
-		name: "a request of no session: the player's session is told", script: "add_to_queue",
+		name: "a request of no session: the player's session is told", script: "extract_group",
 		given: func(b *bundle) { b.arrive(0, "x"); b.arrive(1, "y") },
 		do: func(b *bundle) string {
 			return b.joinAs(trio, Join{Player: "x", Key: "~1"}, Join{Player: "y", Key: "~1"})
@@ -135,7 +135,7 @@ var joinRules = []rule{
 		again: `= place #1001005 repeated true position 1 of 2 record #1001005||||trio=#1001005,1,~1,,,; place #1001006 repeated true position 2 of 2 record #1001006||||trio=#1001006,1,~1,,,`,
 	},
 	{
-		name: "who lives by heartbeats may join", script: "add_to_queue",
+		name: "who lives by heartbeats may join", script: "extract_group",
 		given: func(b *bundle) { saidHeartbeat(b, "x") },
 		do:    func(b *bundle) string { return b.joinAs(trio, Join{Player: "x", Key: "~1"}) },
 		want: `
@@ -146,7 +146,7 @@ var joinRules = []rule{
 		again: `= place #1001004 repeated true position 1 of 1 record #1001004||||trio=#1001004,1,~1,,,`,
 	},
 	{
-		name: "an older revision of the world's settings", script: "add_to_queue",
+		name: "an older revision of the world's settings", script: "extract_group",
 		given: func(b *bundle) { b.arrive(0, "x") },
 		do: func(b *bundle) string {
 			w := trio
@@ -157,21 +157,21 @@ var joinRules = []rule{
 		again: `= stale revision`,
 	},
 	{
-		name: "a world that nobody declared", script: "add_to_queue",
+		name: "a world that nobody declared", script: "extract_group",
 		given: func(b *bundle) { b.arrive(0, "x") },
 		do:    func(b *bundle) string { return b.joinAs(group("nowhere", 3), b.joinOf("x", "~1", "f")) },
 		want:  `= unknown world`,
 		again: `= unknown world`,
 	},
 	{
-		name: "a world on its way out", script: "add_to_queue",
+		name: "a world on its way out", script: "extract_group",
 		given: func(b *bundle) { b.arrive(0, "x"); b.declare(pairs, apart) },
 		do:    func(b *bundle) string { return b.joinAs(trio, b.joinOf("x", "~1", "f")) },
 		want:  `= unknown world`,
 		again: `= unknown world`,
 	},
 	{
-		name: "a closed world", script: "add_to_queue",
+		name: "a closed world", script: "extract_group",
 		given: func(b *bundle) { b.arrive(0, "x"); b.closeWorld("trio") },
 		do:    func(b *bundle) string { return b.joinAs(trio, b.joinOf("x", "~1", "f")) },
 		want:  `= world closed`,

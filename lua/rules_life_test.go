@@ -111,7 +111,7 @@ var lifeRules = []rule{
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
 	},
 	{
-		name: "nobody joins out of a match that is proposed", script: "add_to_queue",
+		name: "nobody joins out of a match that is proposed", script: "find_opponent",
 		given: func(b *bundle) { b.proposed(check2) },
 		do:    func(b *bundle) string { return b.joinAs(pairs, b.joinOf("x", "k", "f")) },
 		want:  `= in match m1`,
@@ -306,14 +306,14 @@ var lifeRules = []rule{
 		again: `= no such match`,
 	},
 	{
-		name: "who declined may not come back at once", script: "add_to_queue",
+		name: "who declined may not come back at once", script: "extract_group",
 		given: func(b *bundle) { b.proposed(check2); b.decline("x"); b.step(time.Second) },
 		do:    func(b *bundle) string { return b.joinAs(check2, b.joinOf("x", "k", "f")) },
 		want:  `= cooled down for 9m59s`,
 		again: `= cooled down for 9m59s`,
 	},
 	{
-		name: "after a while it may", script: "add_to_queue",
+		name: "after a while it may", script: "extract_group",
 		given: func(b *bundle) {
 			b.proposed(check2)
 			b.decline("x")
@@ -414,7 +414,7 @@ var lifeRules = []rule{
 			+ q:trio:1 x = #1001010
 			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001017|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			a told 4: x/#1001006 #1001014||||trio=#1001010,1,~k,f,, #1001015|match_cancelled|check|m1|declined|@1001 x/#1001006 is back from m1 map[trio:{1 1}]
-			= left [check], match "", record "#1001014||||trio=#1001010,1,~k,f,,"
+			= left [check], match "", record ""
 		`,
 		again: `= left [], match "", record "#1001014||||trio=#1001010,1,~k,f,,"`,
 	},
@@ -441,7 +441,7 @@ var lifeRules = []rule{
 			+ q:server:1 y = #1001009
 			+ st event=match_cancelled match=m1 reason=left record=allocating|#1001019|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			a told 6: x/#1001006 #1001016|||| #1001017|match_cancelled|server|m1|left|@1001
-			= left [server trio], match "", record "#1001016||||"
+			= left [server trio], match "", record ""
 		`,
 		again: `= left [], match "", record "#1001016||||"`,
 	},

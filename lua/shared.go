@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/musterhq/muster/internal/ident"
 )
 
-// shared sends single calls of many players as one pipeline: all that come while one is on its way share the next.
-// A lone call goes out at once. There is no goroutine behind it: who finds nothing on its way sends for those who
-// wait, and then hands that on.
+// shared sends what many players ask of their matches together: all that come while one pipeline is on its way share
+// the next, with one call for each script. A lone one goes out at once. There is no goroutine behind it: who finds
+// nothing on its way sends for those who wait, and then hands that on.
 type shared struct {
 	mu sync.Mutex
 	// guarded by mu
@@ -16,25 +18,28 @@ type shared struct {
 	sending bool
 }
 
-// sharedMax is the most calls of one pipeline.
+// sharedMax is the most players of one pipeline.
 const sharedMax = 50
 
+// sharedCall is one player's part of a call.
 type sharedCall struct {
-	call     call
+	script   string
+	who      Session
+	match    ident.Match
 	answered chan sharedAnswer // has room for the one answer
 }
 
-// sharedAnswer is a reply, or the turn to send.
+// sharedAnswer is the player's record, or the turn to send.
 type sharedAnswer struct {
-	reply reply
-	err   error
-	turn  bool
+	record string
+	err    error
+	turn   bool
 }
 
-// runShared is run for a call of which there may be many at a time. A call whose ctx ends while it waits has no
-// effect; while it is on its way that is unknown.
-func (s *Store) runShared(ctx context.Context, name string, args ...any) (reply, error) {
-	c := &sharedCall{call: call{script: name, args: args}, answered: make(chan sharedAnswer, 1)}
+// runShared asks something of a player's match, by a script that takes many players, and returns its record. One whose
+// ctx ends while it waits has no effect; while it is on its way that is unknown.
+func (s *Store) runShared(ctx context.Context, script string, who Session, match ident.Match) (string, error) {
+	c := &sharedCall{script: script, who: who, match: match, answered: make(chan sharedAnswer, 1)}
 	if s.shared.enter(c) {
 		return s.sendShared(ctx, c)
 	}
@@ -43,23 +48,16 @@ func (s *Store) runShared(ctx context.Context, name string, args ...any) (reply,
 		if a.turn {
 			return s.sendShared(ctx, c)
 		}
-		return checked(a.reply, a.err)
+		return a.record, a.err
 	case <-ctx.Done():
 		if !s.shared.withdraw(c) {
 			if a := <-c.answered; !a.turn { // which follows soon: a call is bounded
-				return checked(a.reply, a.err)
+				return a.record, a.err
 			}
 			s.shared.handOn()
 		}
-		return nil, s.unavailable(name, ctx.Err())
+		return "", s.unavailable(script, ctx.Err())
 	}
-}
-
-func checked(r reply, err error) (reply, error) {
-	if err != nil {
-		return nil, err
-	}
-	return r, r.err()
 }
 
 // enter reports whether the caller has to send; otherwise the call waits.
@@ -109,29 +107,60 @@ func (q *shared) handOn() {
 	next.answered <- sharedAnswer{turn: true}
 }
 
-// sendShared sends the caller's call and those that wait. Theirs do not end with the caller's ctx.
-func (s *Store) sendShared(ctx context.Context, own *sharedCall) (reply, error) {
+// sendShared sends the caller's part and those that wait. Theirs do not end with the caller's ctx.
+func (s *Store) sendShared(ctx context.Context, own *sharedCall) (string, error) {
 	defer s.shared.handOn()
-	taken := append([]*sharedCall{own}, s.shared.take()...)
-	calls := make([]call, len(taken))
-	for i, c := range taken {
-		calls[i] = c.call
-	}
-	if len(taken) > 1 {
+	rest := append([]*sharedCall{own}, s.shared.take()...)
+	if len(rest) > 1 {
 		ctx = context.WithoutCancel(ctx)
 	}
-	replies, err := s.runAll(ctx, calls...)
-	var first reply
-	for i, c := range taken {
-		var r reply
-		if err == nil {
-			r = replies[i]
-		}
-		if i == 0 {
-			first = r
-		} else {
-			c.answered <- sharedAnswer{reply: r, err: err}
+	// A script that has looked at enough players leaves the rest undone, but never all.
+	for len(rest) > 0 {
+		var err error
+		if rest, err = s.askTogether(ctx, rest); err != nil {
+			for _, c := range rest {
+				c.answered <- sharedAnswer{err: err}
+			}
+			break
 		}
 	}
-	return checked(first, err)
+	a := <-own.answered
+	return a.record, a.err
+}
+
+// askTogether sends one call a script, answers who can be answered, and returns the others.
+func (s *Store) askTogether(ctx context.Context, all []*sharedCall) (undone []*sharedCall, err error) {
+	var calls []call
+	var parts [][]*sharedCall
+	for _, c := range all {
+		at := slices.IndexFunc(calls, func(other call) bool { return other.script == c.script })
+		if at < 0 {
+			at = len(calls)
+			calls, parts = append(calls, call{script: c.script, args: []any{0}}), append(parts, nil)
+		}
+		parts[at] = append(parts[at], c)
+		calls[at].args[0] = len(parts[at])
+		calls[at].args = append(calls[at].args, string(c.who.Player), optional(c.who.Generation), string(c.match))
+	}
+	replies, err := s.runAll(ctx, calls...)
+	if err != nil {
+		return all, err
+	}
+	for i, r := range replies {
+		s.back(r.text(statusFieldsBefore))
+		for j, c := range parts[i] {
+			err := r.err()
+			if err != nil {
+				c.answered <- sharedAnswer{err: err}
+				continue
+			}
+			switch l := r.list(statusFieldsBefore + 1 + j); l.status() {
+			case statusNothingToDo:
+				undone = append(undone, c)
+			default:
+				c.answered <- sharedAnswer{record: l.text(1), err: l.err()}
+			}
+		}
+	}
+	return undone, nil
 }

@@ -63,3 +63,15 @@ local function tell_seated()
     stream_if_read('match_update', room.id, text)
   end
 end
+
+-- settle writes what was joined and matched, and is the script's reply.
+local function settle(more, opens_at_ms, next_after)
+  flush()
+  flush_matches()
+  count_formed(world)
+  count_throttled(world, terms)
+  tell_unasked()
+  local mean_wait = joins > 0 and redis.call('HGET', prefix .. 'ws:' .. world, 'mean') or ''
+  return finish(answer_joins({1, tell_all(), int(now_ms), more, #formed, formed_players + seats_taken, parked,
+    int(formed_wait_ms), int(opens_at_ms), next_after, mean_wait}))
+end

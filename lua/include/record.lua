@@ -15,12 +15,15 @@ local function parse_record(text)
   return {version = version, match = match, ends = ends, acked = acked, tickets = tickets}
 end
 
+-- format_record is the record's text, which is kept until the record is saved again.
 local function format_record(record)
+  if record.text then return record.text end
   local tickets = {}
   for i, t in ipairs(record.tickets) do
     tickets[i] = t.world .. '=' .. t.place .. ',' .. t.n .. ',' .. t.key .. ',' .. t.print .. ',' .. t.ended .. ',' .. t.leader
   end
-  return record.version .. '|' .. record.match .. '|' .. record.ends .. '|' .. record.acked .. '|' .. table.concat(tickets, ';')
+  record.text = record.version .. '|' .. record.match .. '|' .. record.ends .. '|' .. record.acked .. '|' .. table.concat(tickets, ';')
+  return record.text
 end
 
 -- ticket_in is the record's ticket in a world, one that waits or the last that ended.

@@ -1,31 +1,43 @@
--- window: the head of a world's queue, as far as one call may look: the live tickets in their order.
--- What is not live is parked, so that it is in nobody's way; what the record does not know is removed.
--- Needs writes and presence.
-local function read_window(world, width, after)
-  local queue = prefix .. 'q:' .. world .. ':1'
-  local head = redis.call('ZRANGEBYSCORE', queue, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, width)
-  local players, places, keys = {}, {}, {}
+-- window: the head of a world's queue, as far as one call may look, and behind it those who just joined: the live
+-- tickets in their order. What is not live is parked, so that it is in nobody's way; what the record does not know is
+-- removed. Needs add_to_queue.
+local parked = 0
+
+-- park_absent parks a player whose instance is silent, or could not refresh it. Who lives by heartbeats has its
+-- deadline already.
+local function park_absent(player)
+  local gone_at_ms = redis.call('ZSCORE', prefix .. 'aw', player) or now_ms + presence_ttl_ms + drain_ms
+  park(player, int(tonumber(gone_at_ms)))
+  parked = parked + 1
+end
+
+local function read_window(width, after)
+  local head = redis.call('ZRANGEBYSCORE', prefix .. 'q:' .. world .. ':1', '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, width)
+  local players, live, reached = {}, {}, after
   for i = 1, #head, 2 do
-    local at = #players + 1
-    players[at], places[at], keys[at] = head[i], head[i + 1], prefix .. 'pr:' .. head[i]
+    players[#players + 1] = head[i]
   end
-  if #players == 0 then return {}, 0, false, after end
-  preload(players)
-  local presences = redis.call('MGET', unpack(keys))
-  local live, parked = {}, 0
-  for i, player in ipairs(players) do
-    local presence, t = parse_presence(presences[i]), ticket_in(load(player), world)
-    if not t or not is_waiting(t) or tonumber(t.place) ~= tonumber(places[i]) then
-      queue_set(world, '1', player, false)
-      parked = parked + 1
-    elseif is_live(presence) then
-      live[#live + 1] = {player = player, place = t.place, presence = presence}
-    else
-      -- Its instance is silent, or could not refresh it. Who lives by heartbeats has its deadline already.
-      local gone_at_ms = redis.call('ZSCORE', prefix .. 'aw', player) or now_ms + presence_ttl_ms + drain_ms
-      park(player, int(tonumber(gone_at_ms)))
-      parked = parked + 1
+  if #players > 0 then
+    preload(players)
+    local presences = presences_of(players)
+    for i, player in ipairs(players) do
+      local t = ticket_in(load(player), world)
+      if not t or not is_waiting(t) or tonumber(t.place) ~= tonumber(head[i * 2]) then
+        queue_set(world, '1', player, false)
+        parked = parked + 1
+      elseif is_live(presences[i]) then
+        live[#live + 1] = {player = player, place = t.place, presence = presences[i]}
+      else
+        park_absent(player)
+      end
     end
+    reached = head[#head]
   end
-  return live, parked, #players == width, places[#places]
+  local room = width - #players
+  for i, newcomer in ipairs(newcomers) do
+    if i > room then break end
+    if is_live(newcomer.presence) then live[#live + 1] = newcomer else park_absent(newcomer.player) end
+    reached = newcomer.place
+  end
+  return live, #players + #newcomers >= width, reached
 end

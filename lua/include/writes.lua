@@ -2,6 +2,7 @@
 -- at the end, each kind with one variadic command that cannot fail.
 -- @include record
 local records, saved, kept, queues, away, notes, seat_holds = {}, {}, {}, {}, {}, {}, {}
+local just_added = {}
 local KEPT_MS = 300000
 local NOTES_MS, NOTES_MAX = 86400000, 8
 
@@ -29,7 +30,8 @@ end
 
 -- save gives the record a new version and has it written. A record that says nothing is removed.
 local function save(player, version)
-  records[player].version = version or next_place()
+  local record = records[player]
+  record.version, record.text = version or next_place(), nil
   saved[player] = true
 end
 
@@ -41,7 +43,17 @@ end
 local function queue_set(world, n, leader, place)
   local key = prefix .. 'q:' .. world .. ':' .. n
   queues[key] = queues[key] or {}
+  if not place and just_added[leader] == key then
+    queues[key][leader], just_added[leader] = nil, nil -- it was never there
+    return
+  end
   queues[key][leader] = place
+end
+
+-- queue_add is queue_set for a ticket that is not in the queue.
+local function queue_add(world, n, leader, place)
+  queue_set(world, n, leader, place)
+  just_added[leader] = prefix .. 'q:' .. world .. ':' .. n
 end
 
 -- take_out ends a player's waiting tickets, or just the one in a world: out of queue and record.

@@ -1,0 +1,40 @@
+-- of_match: what players ask of their matches, many in one call. Needs matches.
+-- PLAYERS_MAX bounds how many players the matches of one call may have; what is behind is not done (0), and sent again.
+local PLAYERS_MAX = 200
+
+-- answer_each answers each player, generation, match that stands in the arguments by do_it, for a session that was
+-- not taken over and whose record names the match. do_it returns how many players it looked at, and whether what became
+-- of the player is in what is told, and not in the answer.
+local function answer_each(first, count, do_it)
+  local players, answers, near = {}, {}, 0
+  for i = 1, count do
+    players[i] = ARGV[first + (i - 1) * 3]
+  end
+  preload(players)
+  local presences = presences_of(players)
+  for i, player in ipairs(players) do
+    local generation, id = unpack(ARGV, first + (i - 1) * 3 + 1, first + (i - 1) * 3 + 2)
+    local record = load(player)
+    if is_older(generation, presences[i]) then
+      answers[i] = {CODE_REPLACED}
+    elseif id == '' or record.match ~= id then
+      answers[i] = {CODE_NO_SUCH_MATCH}
+    elseif near >= PLAYERS_MAX then
+      answers[i] = {0}
+    else
+      local looked_at, is_told = do_it(player, record, id)
+      near = near + looked_at
+      answers[i] = {1, player, is_told}
+    end
+  end
+  return answers
+end
+
+-- with_records adds to the answers the records as they are now.
+local function with_records(reply, answers)
+  for _, answer in ipairs(answers) do
+    if answer[1] == 1 then answer = {1, answer[3] and '' or format_record(load(answer[2]))} end
+    reply[#reply + 1] = answer
+  end
+  return reply
+end
