@@ -10,6 +10,7 @@ BENCH    ?= .
 COUNT    ?= 1
 FUZZTIME ?= 20s
 SOAK     ?= 10m
+MATCHES  ?= 10000
 OUT      ?= bin/image/muster
 
 .DEFAULT_GOAL := help
