@@ -53,19 +53,19 @@ func (n news) event(m lua.Match, acked bool) protocol.Message {
 }
 
 // toldMatches are the matches of one telling, each read once, and its events encoded once for all their receivers.
+// There are few, so that they are looked through.
 type toldMatches struct {
 	texts map[ident.Match]string
 
 	mu sync.Mutex
 	// guarded by mu
-	matches map[ident.Match]lua.Match
-	frames  map[frameKey][]byte
+	read []toldMatch
 }
 
-type frameKey struct {
-	match ident.Match
-	news  news
-	acked bool
+// toldMatch is a match that was read, with the frames of its news for those who have not acknowledged it.
+type toldMatch struct {
+	m      lua.Match
+	frames [changed + 1][]byte
 }
 
 // of is a match and its text; not ok where the telling does not have it.
@@ -75,18 +75,25 @@ func (t *toldMatches) of(id ident.Match) (m lua.Match, text string, ok bool) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if m, ok = t.matches[id]; ok {
-		return m, text, true
+	if at := t.find(id); at >= 0 {
+		return t.read[at].m, text, true
 	}
 	m, err := lua.ParseMatch(id, text)
 	if err != nil {
 		return m, "", false
 	}
-	if t.matches == nil {
-		t.matches = map[ident.Match]lua.Match{}
-	}
-	t.matches[id] = m
+	t.read = append(t.read, toldMatch{m: m})
 	return m, text, true
+}
+
+// find is where a match stands in read, -1 for nowhere. mu is held.
+func (t *toldMatches) find(id ident.Match) int {
+	for at := range t.read {
+		if t.read[at].m.ID == id {
+			return at
+		}
+	}
+	return -1
 }
 
 // frame is the news of a match; nil where there is none.
@@ -96,16 +103,15 @@ func (t *toldMatches) frame(n news, m lua.Match, acked bool) []byte {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := frameKey{m.ID, n, acked}
-	frame, ok := t.frames[key]
-	if !ok {
-		if t.frames == nil {
-			t.frames = map[frameKey][]byte{}
-		}
-		frame = protocol.Encode(n.event(m, acked))
-		t.frames[key] = frame
+	at := t.find(m.ID)
+	if acked || at < 0 {
+		return protocol.Encode(n.event(m, acked))
 	}
-	return frame
+	frame := &t.read[at].frames[n]
+	if *frame == nil {
+		*frame = protocol.Encode(n.event(m, false))
+	}
+	return *frame
 }
 
 // knownMatch is the match that the session last saw of its record; nil where it saw none.
