@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/musterhq/muster/internal/race"
 )
 
 // program is the path of the built server.
@@ -30,7 +32,7 @@ func buildAndRun(m *testing.M) (code int, err error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // it lies among temporary files
 	program = filepath.Join(dir, "muster")
-	if err := build(program, raceEnabled); err != nil {
+	if err := build(program, race.Enabled); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/musterhq/muster/e2e/history"
+	"github.com/musterhq/muster/internal/race"
 	"github.com/musterhq/muster/internal/redistest"
 )
 
@@ -180,7 +181,7 @@ func (s *lifeSoak) compare(players []*player) {
 // String is the soak in numbers.
 func (s *lifeSoak) String() string {
 	return strings.Join([]string{
-		fmt.Sprintf("%v, %d rounds of %d players on 3 instances, race detector %s", time.Since(s.began).Round(time.Second), s.rounds, lifePlayers, onOff(raceEnabled)),
+		fmt.Sprintf("%v, %d rounds of %d players on 3 instances, race detector %s", time.Since(s.began).Round(time.Second), s.rounds, lifePlayers, onOff(race.Enabled)),
 		fmt.Sprintf("killed: %d instances, %d times Redis, %d times PostgreSQL", s.kills, s.restarts, s.rounds),
 		fmt.Sprintf("%d matches compared with the record", len(s.record.outcomes)),
 		fmt.Sprintf("%d joins, %d matches proposed, %d stood, %d fell through", s.count.Joins, s.count.Proposed, s.count.Matches, s.count.Cancelled),

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/musterhq/muster/e2e/history"
+	"github.com/musterhq/muster/internal/race"
 )
 
 // report is what a soak came to.
@@ -55,7 +56,7 @@ func (r *report) String() string {
 		}
 	}
 	fmt.Fprintf(&b, "%s, %v, %d rounds of %d players on 3 instances, race detector %v, %d cores%s; bounds ×%g:\n\n",
-		r.began.Format("2 January 2006"), time.Since(r.began).Round(time.Second), r.rounds, *playersFlag, onOff(raceEnabled), runtime.NumCPU(), r.busy, slack())
+		r.began.Format("2 January 2006"), time.Since(r.began).Round(time.Second), r.rounds, *playersFlag, onOff(race.Enabled), runtime.NumCPU(), r.busy, slack())
 	fmt.Fprintf(&b, "| joins | matches | faults | violations | tickets told `lost` | players told that their match is `lost` |\n")
 	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- |\n")
 	fmt.Fprintf(&b, "| %d | %d | %d | %d | %d | %d |\n\n", r.count.Joins, r.count.Matches, sum, r.violations, r.count.LostTickets, r.count.LostMatches)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/musterhq/muster/e2e/history"
+	"github.com/musterhq/muster/internal/race"
 	"github.com/musterhq/muster/protocol"
 )
 
@@ -60,7 +61,7 @@ func TestARollingChangeOfVersionLosesNothing(t *testing.T) {
 	t.Parallel()
 	const version = "0.0.2-rolled"
 	newer := filepath.Join(t.TempDir(), "muster")
-	if err := build(newer, raceEnabled, "-ldflags", "-X main.version="+version); err != nil {
+	if err := build(newer, race.Enabled, "-ldflags", "-X main.version="+version); err != nil {
 		t.Fatal(err)
 	}
 	c := rolling(t, func(_ *cluster, i *instance) {

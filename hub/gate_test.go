@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/internal/race"
 	"github.com/musterhq/muster/lua"
 )
 
@@ -23,6 +24,9 @@ func (countingTransport) Abort()            {}
 // TestGateAllocationsOfADelivery holds what it takes to tell the two players of a match that was formed, from
 // what a script told to the transport, to a number of allocations.
 func TestGateAllocationsOfADelivery(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates; make gate runs it without")
+	}
 	const bound = 62 // it takes 46; the race detector needs some of its own
 	h := New(Options{Facts: func(ident.World) WorldFacts { return WorldFacts{} }})
 	transport := countingTransport{make(chan int, 2)}

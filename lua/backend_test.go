@@ -62,7 +62,7 @@ func sharedEmbedded(t testing.TB) string {
 		}
 		defer func() { _ = s.Close() }()
 		if s.scripts, err = loadScripts(true); err == nil {
-			err = s.loadAll(context.Background())
+			err = s.load(context.Background(), all(s))
 		}
 		embeddedServer.err = err
 	})
@@ -77,4 +77,13 @@ func stopEmbedded() error {
 		embeddedServer.e.stop()
 	}
 	return nil
+}
+
+// all are calls of all scripts.
+func all(s *Store) []call {
+	var calls []call
+	for name := range s.scripts {
+		calls = append(calls, call{script: name})
+	}
+	return calls
 }

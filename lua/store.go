@@ -149,7 +149,7 @@ func (s *Store) runAll(ctx context.Context, calls ...call) ([]reply, error) {
 func (s *Store) attempt(ctx context.Context, calls []call) ([]reply, error) {
 	replies, err := s.send(ctx, calls)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		if err := s.loadAll(ctx); err != nil {
+		if err := s.load(ctx, calls); err != nil {
 			return nil, s.unavailable("load scripts", err)
 		}
 		replies, err = s.send(ctx, calls)
@@ -202,23 +202,21 @@ func (s *Store) deliver(r reply) {
 	}
 }
 
-func (s *Store) loadAll(ctx context.Context) error {
+// load has Redis know the scripts of calls, and no others: all of them at once take the embedded one its time.
+func (s *Store) load(ctx context.Context, calls []call) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
-	pipe := s.rdb.Pipeline()
-	if _, cluster := s.rdb.(*redis.ClusterClient); cluster {
-		for _, sc := range s.scripts {
-			if err := s.rdb.ScriptLoad(ctx, sc.text).Err(); err != nil {
-				return err
-			}
+	loaded := map[string]bool{}
+	for _, c := range calls {
+		if loaded[c.script] {
+			continue
 		}
-		return nil
+		loaded[c.script] = true
+		if err := s.rdb.ScriptLoad(ctx, s.scripts[c.script].text).Err(); err != nil {
+			return err
+		}
 	}
-	for _, sc := range s.scripts {
-		pipe.ScriptLoad(ctx, sc.text)
-	}
-	_, err := pipe.Exec(ctx)
-	return err
+	return nil
 }
 
 // refusals are the errors of a Redis that cannot serve now; anything else that it answers is a fault of ours.

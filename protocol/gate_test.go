@@ -3,12 +3,16 @@ package protocol_test
 import (
 	"testing"
 
+	"github.com/musterhq/muster/internal/race"
 	"github.com/musterhq/muster/protocol"
 )
 
 // TestGateAllocationsOfFrames holds what is decoded and encoded for each join to a number of allocations, which
 // no machine changes.
 func TestGateAllocationsOfFrames(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates; make gate runs it without")
+	}
 	join := []byte(`{"type":"join","id":"join","world":"pairs"}`)
 	joined := &protocol.Joined{World: "pairs", TicketID: "pairs.1", Position: 1, QueueSize: 1, Party: protocol.List[string]{}}
 	match := &protocol.MatchCompleted{Match: complete()}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/musterhq/muster/configs"
+	"github.com/musterhq/muster/internal/race"
 	"github.com/musterhq/muster/internal/redistest"
 	"github.com/musterhq/muster/protocol"
 )
@@ -38,6 +39,9 @@ func (c *bareClient) ask(frame []byte, reply []byte) {
 // TestGateOfAJoin holds what a join and a leave take, all in all from frame to reply, to a number of allocations
 // and of calls of Redis.
 func TestGateOfAJoin(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates; make gate runs it without")
+	}
 	const (
 		rounds      = 500
 		allocations = 270 // for both, with the library's that speaks to Redis
