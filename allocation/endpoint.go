@@ -26,5 +26,31 @@ func checkEndpoint(endpoint json.RawMessage) (json.RawMessage, error) {
 	if compact.Len() > MaxEndpointBytes {
 		return nil, badReply("endpoint has more than %d bytes", MaxEndpointBytes)
 	}
+	if depth(compact.Bytes()) > maxEndpointDepth {
+		return nil, badReply("endpoint is nested more than %d deep", maxEndpointDepth)
+	}
 	return compact.Bytes(), nil
+}
+
+// maxEndpointDepth is how deep an endpoint may be nested: as deep as a message of the protocol.
+const maxEndpointDepth = 16
+
+// depth is how deep JSON is nested, which is sound.
+func depth(text []byte) int {
+	deep, deepest, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			deep++
+			deepest = max(deepest, deep)
+		case c == '}' || c == ']':
+			deep--
+		}
+	}
+	return deepest
 }

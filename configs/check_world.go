@@ -53,9 +53,15 @@ func (l *loader) checkWorld(w *World, path string) {
 	}
 }
 
+// minMatchesPerSecond is one match in a quarter of an hour: less is a slip of the pen.
+const minMatchesPerSecond = 0.001
+
 // checkLife looks at what a world's matches go through before they stand. A room of mode fill stands with its first
 // player: there is nobody to ask, and nothing that the next one could wait for.
 func (l *loader) checkLife(w *World, path string) {
+	if w.MaxMatchesPerSecond > 0 && w.MaxMatchesPerSecond < minMatchesPerSecond {
+		l.report(fmt.Sprintf("must be 0 or at least %g", minMatchesPerSecond), join(path, "max_matches_per_second"))
+	}
 	if w.Mode == ModeFill {
 		if w.ReadyCheck > 0 {
 			l.report("is not for a world of mode fill", join(path, "ready_check"), join(path, "mode"))

@@ -128,13 +128,20 @@ func (k *knowledge) knownMatch(r lua.Record) *lua.Match {
 
 // sendNews sends the news of a match; of a prompt, what was written is noted as shown. mu is held.
 func (s *Session) sendNews(n news, m lua.Match, frame []byte) {
-	if frame == nil {
+	if frame == nil || n == prompt && m.ID == s.declined {
 		return
 	}
 	if n == prompt {
 		s.prompted(m)
 	}
 	s.send(frame)
+}
+
+// Declined notes that the client wants no part in a match: what was on its way about others' answers is no news to it.
+func (s *Session) Declined(match ident.Match) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.declined = match
 }
 
 // prompted has the next frame noted as the prompt of a match, once it is written, unless that is known. mu is held.

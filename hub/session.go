@@ -34,6 +34,7 @@ type Session struct {
 	outbox     outbox
 	held       []func()
 	prompt     ident.Match // whose prompt the next frame is
+	declined   ident.Match // that the client is asked about no more
 	releasing  bool        // events are let out by one who writes afterwards
 	closed     bool        // nothing more is taken in to be sent
 }

@@ -23,7 +23,7 @@ const (
 	writeMatches = `
 INSERT INTO muster_matches AS m (realm, id, world, state, version, epoch, created_at, ends_at, accept_by, rooms, endpoint,
   open_seats, taken_seats, record)
-SELECT $1, id, world, state, version, epoch, created_at, ends_at, accept_by, rooms::jsonb, nullif(endpoint, '')::jsonb,
+SELECT $1, id, world, state, version, epoch, created_at, ends_at, accept_by, rooms::jsonb, nullif(endpoint, '')::json,
   open_seats, taken_seats, record
 FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[], $8::timestamptz[],
   $9::timestamptz[], $10::text[], $11::text[], $12::int[], $13::int[], $14::text[])

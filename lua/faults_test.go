@@ -219,7 +219,7 @@ func TestKeysThatEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ends := slices.Contains([]string{"pr", "no", "rc", "dc", "mr"}, kind); ends != (left > 0) {
+			if ends := slices.Contains([]string{"pr", "no", "rc", "dc", "mr", "af"}, kind); ends != (left > 0) {
 				t.Errorf("%s ends in %v", key, left)
 			}
 		}

@@ -20,7 +20,7 @@
 --             next after, mean wait 'ms,at_ms' or '', then for each join {1 joined | 2 repeated, place, position, size,
 --             record, '' where it is matched} | {-5 already queued, place} | {-6 in match, match, ends_ms}
 --             | {-13 in proposal, match, ends_ms} | {-14 cooled down, until_ms} | {code}}
--- Touches     pl, pr:<player>, dc:<world>, ins, q:<world>:<n>, aw, m, mx, st, w, ws:<world>, kp, op:<world>, sh, al, an, mr:<world>, pub,
+-- Touches     pl, pr:<player>, dc:<world>, ins, q:<world>:<n>, aw, m, mx, st, w, ws:<world>, kp, op:<world>, sh, al, an, mr:<world>, af:<world>, pub,
 --             i:<instance>
 -- Cost        O(width log n + players of the rooms), those at most 200
 -- @include match

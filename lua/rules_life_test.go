@@ -676,6 +676,7 @@ var lifeRules = []rule{
 			- pl y = #1001013|m1|@61001|h|server=#1001009,1,~k,f,,
 			- pub a = 5
 			- pub b = 4
+			+ af:server(1 min) 1|@1501
 			+ no:x(1440 min) #1001017|match_cancelled|server|m1|allocation_failed|@1001
 			+ no:y(1440 min) #1001019|match_cancelled|server|m1|allocation_failed|@1001
 			+ pl x = #1001016||||server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,

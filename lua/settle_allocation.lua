@@ -13,11 +13,12 @@
 -- ARGV[8]     detail     endpoint as base64url (complete), after_ms (retry)
 -- Returns     {1, own part of what was told, now_ms, worlds whose players are back} | {-10} no such match, or attempt
 -- Touches     pl, pr:<player>, ins, m, mx, st, w, q:<world>:<n>, ws:<world>, no:<player>, aw, kp, op:<world>, sh, al, an,
---             dc:<world>, pub, i:<instance>
+--             dc:<world>, af:<world>, pub, i:<instance>
 -- Cost        O(players of the match)
 -- @include ending
 -- @include count_completed
 -- @include stand
+-- @include allocator_pause
 local id, attempt, outcome, detail = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local match = match_of(id)
 if not match or match.state ~= 'allocating' or redis.call('HGET', prefix .. 'an', id) ~= attempt then
@@ -29,10 +30,12 @@ if outcome == 'retry' then
 end
 if outcome == 'complete' then
   match.endpoint = detail
+  redis.call('DEL', prefix .. 'af:' .. match.world)
   stand(id, match)
   write_match(id, match)
 else
   cancel_match(id, match, 'allocation_failed', {})
+  pause_allocator(match.world)
 end
 flush()
 flush_matches()

@@ -28,8 +28,8 @@ const (
 	consumerTTL = time.Hour
 )
 
-// KeepStream says whether the stream is kept for a durable record. To be said at the start, and again after a
-// loss of history.
+// KeepStream says whether the stream is kept for its readers: the durable record, and webhooks where there is none. To be
+// said at the start, and again after a loss of history.
 func (s *Store) KeepStream(ctx context.Context, on bool) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
@@ -57,7 +57,7 @@ func (s *Store) StreamLength(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Tidy notes that the group is read, forgets readers of it that are no more, and does what TidyStream does. To be
+// Tidy notes that the group is read and the stream kept for it, forgets readers of it that are no more, and does what TidyStream does. To be
 // called every few seconds. ErrNoGroup where the group is gone.
 func (r *StreamReader) Tidy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.store.opts.CallTimeout)
@@ -68,7 +68,10 @@ func (r *StreamReader) Tidy(ctx context.Context) error {
 	if err := r.dropConsumers(ctx, consumerTTL); err != nil {
 		return err
 	}
-	return r.store.TidyStream(ctx)
+	if err := r.store.TidyStream(ctx); err != nil {
+		return err
+	}
+	return r.store.KeepStream(ctx, true)
 }
 
 // mark notes that the group is read.
@@ -154,10 +157,9 @@ func (s *Store) dropGroups(ctx context.Context) error {
 		if err == nil && now.Sub(time.UnixMilli(ms)) < groupTTL {
 			continue
 		}
-		if group == JournalGroup {
-			if err := s.KeepStream(ctx, false); err != nil {
-				return err
-			}
+		// Whoever else reads the stream says so again when it tidies.
+		if err := s.KeepStream(ctx, false); err != nil {
+			return err
 		}
 		// A stream that is gone has no group any more, which is as good.
 		if err := s.rdb.XGroupDestroy(ctx, stream, group).Err(); err != nil && !redis.HasErrorPrefix(err, "ERR") {

@@ -84,7 +84,7 @@ func (r *StreamReader) Begin(ctx context.Context, fromBeginning bool) error {
 	if err != nil && !redis.HasErrorPrefix(err, "BUSYGROUP") {
 		return r.failed("XGROUP CREATE", err)
 	}
-	return r.mark(ctx)
+	return errors.Join(r.mark(ctx), r.store.KeepStream(ctx, true))
 }
 
 // Read waits up to block for entries that no reader of the group has had, and returns at most count. ErrNoGroup.

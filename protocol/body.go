@@ -27,6 +27,13 @@ type HeartbeatBody struct {
 	PlayerID string `json:"player_id,omitempty"`
 }
 
+// AnswerBody is the body of POST /v1/matching/accept and /v1/matching/decline.
+type AnswerBody struct {
+	MatchID string `json:"match_id"`
+	// PlayerID is who a back end answers for.
+	PlayerID string `json:"player_id,omitempty"`
+}
+
 // SeatsBody is the body of POST /v1/matches/{id}/seats.
 type SeatsBody struct {
 	// Open is how many seats are to be open for backfill; 0 closes.
@@ -47,6 +54,11 @@ func (b *LeaveBody) read(f *fields) {
 }
 
 func (b *HeartbeatBody) read(f *fields) { b.PlayerID = f.optionalID("player_id") }
+
+func (b *AnswerBody) read(f *fields) {
+	b.MatchID = f.id("match_id")
+	b.PlayerID = f.optionalID("player_id")
+}
 
 func (b *SeatsBody) read(f *fields) {
 	open := f.integer("open")

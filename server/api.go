@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -26,6 +27,8 @@ func (s *Server) routes(e *gin.Engine) {
 	v1.POST("/matching/join", s.handle(s.postJoin))
 	v1.POST("/matching/leave", s.handle(s.postLeave))
 	v1.POST("/matching/heartbeat", s.handle(s.postHeartbeat))
+	v1.POST("/matching/accept", s.handle(s.postAccept))
+	v1.POST("/matching/decline", s.handle(s.postDecline))
 	v1.GET("/matching/my-status", s.handle(s.getMyStatus))
 	v1.GET("/matching/worlds", s.handle(s.getWorlds))
 	v1.GET("/matching/queue-status/:world", s.handle(s.getQueueStatus))
@@ -168,7 +171,7 @@ func (s *Server) postHeartbeat(ctx context.Context, c *gin.Context) (int, any, e
 	for world := range st.Ranks {
 		s.matching.Poke(world)
 	}
-	return http.StatusOK, hub.State(st, s.worlds.Facts), nil
+	return http.StatusOK, s.shown(st), nil
 }
 
 func (s *Server) getMyStatus(ctx context.Context, c *gin.Context) (int, any, error) {
@@ -180,7 +183,18 @@ func (s *Server) getMyStatus(ctx context.Context, c *gin.Context) (int, any, err
 	if err != nil {
 		return 0, nil, err
 	}
-	return http.StatusOK, hub.State(st, s.worlds.Facts), nil
+	return http.StatusOK, s.shown(st), nil
+}
+
+// shown is a player's state as it answers a request. A match that is proposed is shown by it: who lives by HTTP is asked
+// in no other way.
+func (s *Server) shown(st lua.PlayerState) protocol.PlayerState {
+	if record, err := lua.ParseRecord(st.Record); err == nil && record.Held {
+		if m, err := lua.ParseMatch(record.Match, st.Match); err == nil && m.State == lua.Proposed && !slices.Contains(m.Shown, st.Player) {
+			s.prompts.add(lua.Shown{Player: st.Player, Match: m.ID})
+		}
+	}
+	return hub.State(st, s.worlds.Facts)
 }
 
 // worldSummary is a world in the list of those that a client may join: its rules in short.

@@ -118,6 +118,42 @@ func (s *Server) postSeats(ctx context.Context, c *gin.Context) (int, any, error
 // seatsMax is the most players of a match.
 const seatsMax = 100
 
+func (s *Server) postAccept(ctx context.Context, c *gin.Context) (int, any, error) {
+	player, match, err := answeredMatch(c)
+	if err != nil {
+		return 0, nil, err
+	}
+	state, err := s.store.AcceptMatch(ctx, lua.Session{Player: player}, match)
+	if err != nil {
+		return 0, nil, err
+	}
+	if state == lua.Allocating {
+		s.allocations.Poke()
+	}
+	return http.StatusOK, gin.H{"match_id": match}, nil
+}
+
+func (s *Server) postDecline(ctx context.Context, c *gin.Context) (int, any, error) {
+	player, match, err := answeredMatch(c)
+	if err != nil {
+		return 0, nil, err
+	}
+	if err := s.store.DeclineMatch(ctx, lua.Session{Player: player}, match); err != nil {
+		return 0, nil, err
+	}
+	return http.StatusOK, gin.H{"match_id": match}, nil
+}
+
+// answeredMatch is whose answer to a proposed match a request brings.
+func answeredMatch(c *gin.Context) (ident.Player, ident.Match, error) {
+	var body protocol.AnswerBody
+	if err := decode(c, &body); err != nil {
+		return "", "", err
+	}
+	player, err := caller(c, body.PlayerID)
+	return player, ident.Match(body.MatchID), err
+}
+
 func (s *Server) deleteMatch(ctx context.Context, c *gin.Context) (int, any, error) {
 	id, err := matchID(c)
 	if err != nil {

@@ -187,6 +187,70 @@ func TestWhoWasNotAskedIsNotOut(t *testing.T) {
 	wantFields(t, a.body["match"].(object), object{"id": second["id"], "state": "proposed"})
 }
 
+// Who lives by HTTP finds the proposal in its state, and may answer it; who found it and does not is out.
+func TestAPlayerWithoutASocketIsAskedByItsState(t *testing.T) {
+	t.Parallel()
+	i := run(t, serving(checked("checked", 2*time.Second, time.Minute)))
+	ana := i.greet("ana")
+	beat := func() object {
+		a := i.wantStatus(http.StatusOK, nil, "bot", http.MethodPost, "/v1/matching/heartbeat", "")
+		m, _ := a.body["match"].(object)
+		return m
+	}
+	join := func() {
+		beat()
+		i.wantStatus(http.StatusCreated, nil, "bot", http.MethodPost, "/v1/matching/join", `{"world":"checked"}`)
+	}
+	ana.join("checked")
+	join()
+	m := ana.proposal()
+	ana.accept(m)
+	wantFields(t, beat(), object{"id": m["id"], "state": "proposed"})
+	answer := fmt.Sprintf(`{"match_id":%q}`, m["id"])
+	i.wantStatus(http.StatusOK, object{"match_id": m["id"]}, "bot", http.MethodPost, "/v1/matching/accept", answer)
+	wantFields(t, ana.match(), object{"id": m["id"]})
+	i.wantStatus(http.StatusNotFound, object{"code": "no_such_match"}, "bot", http.MethodPost, "/v1/matching/decline", answer)
+	i.wantStatus(http.StatusNoContent, nil, "", http.MethodDelete, fmt.Sprint("/v1/matches/", m["id"]), "")
+
+	ana.join("checked")
+	join()
+	m = ana.proposal()
+	ana.accept(m)
+	wantFields(t, beat(), object{"id": m["id"]})
+	ana.next("requeued")
+	i.wantStatus(http.StatusTooManyRequests, object{"code": "rate_limited"}, "bot", http.MethodPost, "/v1/matching/join", `{"world":"checked"}`)
+
+	ben := i.greet("ben")
+	ben.join("checked")
+	m = ben.proposal()
+	i.wantStatus(http.StatusOK, nil, "", http.MethodPost, "/v1/matching/decline", fmt.Sprintf(`{"match_id":%q,"player_id":"ben"}`, m["id"]))
+	wantFields(t, ben.next("match_cancelled"), object{"match_id": m["id"], "reason": "declined"})
+}
+
+// An allocator that says no is not asked as fast as it can say so.
+func TestAWorldWhoseAllocatorRefusesPauses(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	i := run(t, serving(served(t, 0, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusNotFound)
+	})))
+	ana, ben := i.greet("ana"), i.greet("ben")
+	ana.join("checked")
+	ben.join("checked")
+	start := time.Now()
+	for range 3 {
+		wantFields(t, ana.next("match_cancelled"), object{"reason": "allocation_failed"})
+	}
+	// Half a second after the first, a second after the next.
+	if took := time.Since(start); took < 1500*time.Millisecond {
+		t.Errorf("three matches fell through within %v", took)
+	}
+	if n := asked.Load(); n > 4 {
+		t.Errorf("the allocator was asked %d times", n)
+	}
+}
+
 // Who comes back while the match is proposed is asked in its welcome, and still may accept.
 func TestAProposalOutlivesAConnection(t *testing.T) {
 	t.Parallel()

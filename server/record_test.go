@@ -2,8 +2,12 @@ package server
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/musterhq/muster/configs"
 	"github.com/musterhq/muster/hub"
@@ -25,6 +29,37 @@ func (i *instance) recorded(match object, state string) {
 	eventually(i.tb, "the match is recorded as "+state, func() bool {
 		m, err := i.server.after.journal.Match(i.tb.Context(), ident.Match(fmt.Sprint(match["id"])))
 		return err == nil && m.State == state
+	})
+}
+
+// Webhooks need no journal, also where it is about a ticket.
+func TestAnEndedTicketIsToldWithoutAJournal(t *testing.T) {
+	t.Parallel()
+	told := make(chan string, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		told <- string(body)
+	}))
+	t.Cleanup(receiver.Close)
+	i := run(t, func(c *configs.Config) {
+		w := duel("voice")
+		w.TicketTTL = 300 * time.Millisecond
+		c.Worlds = []configs.World{w}
+		c.Webhooks = []configs.Webhook{{URL: receiver.URL, Events: []string{"player.dequeued"}, Attempts: 3}}
+	})
+	ana := i.greet("ana")
+	eventually(t, "the end of a ticket is told", func() bool { // of the first the readers may not be there yet
+		ana.join("voice")
+		ana.next("dequeued")
+		select {
+		case body := <-told:
+			if !strings.Contains(body, `"expired"`) || !strings.Contains(body, `"ana"`) {
+				t.Errorf("told %s", body)
+			}
+			return true
+		case <-time.After(500 * time.Millisecond):
+			return false
+		}
 	})
 }
 

@@ -218,6 +218,7 @@ func (c *socket) decline(ctx context.Context, r *protocol.Decline) (protocol.Mes
 	if err := c.server.store.DeclineMatch(ctx, c.session.ID(), ident.Match(r.MatchID)); err != nil {
 		return nil, err
 	}
+	c.session.Declined(ident.Match(r.MatchID))
 	return &protocol.Declined{MatchID: r.MatchID}, nil
 }
 
@@ -238,5 +239,6 @@ func (c *socket) leaveMatch(ctx context.Context, r *protocol.LeaveMatch) (protoc
 		return nil, err
 	}
 	c.session.Saw(epoch, record)
+	c.session.Declined(ident.Match(r.MatchID))
 	return &protocol.LeftMatch{MatchID: r.MatchID}, nil
 }

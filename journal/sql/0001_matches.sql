@@ -15,7 +15,7 @@ CREATE TABLE muster_matches (
     completed_at  timestamptz,
     ended_at      timestamptz, -- cancelled or ended
     rooms         jsonb       NOT NULL DEFAULT '{}', -- name to uuid
-    endpoint      jsonb, -- what the allocator gave
+    endpoint      json, -- what the allocator gave, as it gave it: jsonb refuses some of what JSON allows
     open_seats    integer     NOT NULL DEFAULT 0,
     taken_seats   integer     NOT NULL DEFAULT 0,
     record        text        NOT NULL DEFAULT '', -- as Redis had it

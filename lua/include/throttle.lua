@@ -1,10 +1,13 @@
 -- throttle: a world forms at most so many matches within a time, over all instances. They are counted by tenths of that
 -- time, of which eleven can touch any span of it. Needs prelude.
+-- @include allocator_pause
 local TENTHS = 11
 local tenths, used, tenth_ms = {}, 0, 1
 
 -- may_form is how many matches may be formed now, and when the next may where that is none.
 local function may_form(world, terms)
+  local until_ms = terms.allocate and paused_until_ms(world) or 0
+  if until_ms > 0 then return 0, until_ms end
   if terms.at_most == 0 then return 1000, 0 end
   tenth_ms = math.ceil(terms.within_ms / 10)
   local current, oldest = math.floor(now_ms / tenth_ms), nil
