@@ -48,7 +48,7 @@ var testArrows = map[string][]string{
 }
 
 // testHelpers may be imported by tests, by e2e and by each other only.
-var testHelpers = []string{"internal/redistest", "internal/pgtest", "internal/faultproxy", "internal/loopback", "internal/race"}
+var testHelpers = []string{"internal/child", "internal/redistest", "internal/pgtest", "internal/faultproxy", "internal/loopback", "internal/race"}
 
 // foreign are the packages in which a module from outside may be imported.
 var foreign = map[string][]string{

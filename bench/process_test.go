@@ -10,13 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/musterhq/muster/internal/child"
 	"github.com/musterhq/muster/internal/loopback"
 )
 
@@ -25,10 +25,9 @@ const patience = time.Minute
 
 // process is a program that is measured from outside.
 type process struct {
-	tb     testing.TB
-	pid    int
-	cmd    *exec.Cmd
-	exited chan struct{} // closed when it has gone
+	tb   testing.TB
+	pid  int
+	proc *child.Process
 }
 
 // spawn runs a program until the test ends, or end is called.
@@ -37,24 +36,11 @@ func spawn(tb testing.TB, environ []string, name string, args ...string) *proces
 	var log bytes.Buffer
 	cmd := exec.Command(name, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), environ...), &log, &log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	p := &process{tb: tb, cmd: cmd, exited: make(chan struct{})}
-	started := make(chan error, 1)
-	go func() {
-		defer close(p.exited)
-		// The parent of Pdeathsig is the thread that forked: it lives as long as the child.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait() // how it ended is of no interest, unless it was too early
-		}
-	}()
-	if err := <-started; err != nil {
+	proc, err := child.Launch(cmd, syscall.SIGKILL)
+	if err != nil {
 		tb.Fatal(err)
 	}
-	p.pid = cmd.Process.Pid
+	p := &process{tb: tb, pid: proc.PID(), proc: proc}
 	tb.Cleanup(func() {
 		p.end()
 		if tb.Failed() {
@@ -66,13 +52,7 @@ func spawn(tb testing.TB, environ []string, name string, args ...string) *proces
 
 // end asks the program to end, and kills it where it does not. It may be called twice.
 func (p *process) end() {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // or it has ended
-	select {
-	case <-p.exited:
-	case <-time.After(patience):
-		_ = p.cmd.Process.Kill() // or it has ended
-		<-p.exited
-	}
+	_ = p.proc.End(syscall.SIGTERM, patience) // how it ends is of no interest
 }
 
 // await polls until done, and fails where the process ends before or it takes too long.
@@ -83,7 +63,7 @@ func (p *process) await(what string, done func() bool) {
 	defer tick.Stop()
 	for !done() {
 		select {
-		case <-p.exited:
+		case <-p.proc.Exited():
 			p.tb.Fatalf("%s: the process has ended", what)
 		case <-limit:
 			p.tb.Fatalf("%s: not within %v", what, patience)

@@ -9,11 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/musterhq/muster/internal/child"
 	"github.com/musterhq/muster/internal/faultproxy"
 	"github.com/musterhq/muster/internal/loopback"
 	"github.com/musterhq/muster/protocol"
@@ -33,8 +33,8 @@ type instance struct {
 	env     []string          // NAME=value, beside the cluster's
 	proxy   *faultproxy.Proxy // between it and Redis; nil without withProxies
 
-	cmd    *exec.Cmd
-	exited chan struct{} // closed when the process has gone
+	cmd  *exec.Cmd      // its ProcessState is set when proc has ended
+	proc *child.Process // nil before start
 }
 
 // httpClient is for single requests to instances.
@@ -82,33 +82,19 @@ func (i *instance) start() {
 	defer func() { _ = log.Close() }() // the child has its own descriptor
 	cmd := exec.Command(i.program, "serve", "--config", i.config, "--listen", i.addr, "--ops-listen", i.opsAddr)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(i.cluster.environ(i.redisURL()), i.env...), log, log
-	dieWithParent(cmd)
-	started, exited := make(chan error, 1), make(chan struct{})
-	go func() {
-		defer close(exited)
-		// The parent of dieWithParent is the thread that forked: it lives as long as the child.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait() // the exit code is read from cmd.ProcessState
-		}
-	}()
-	if err := <-started; err != nil {
+	proc, err := child.Launch(cmd, syscall.SIGKILL)
+	if err != nil {
 		i.t.Fatal(err)
 	}
-	i.cmd, i.exited = cmd, exited
+	i.cmd, i.proc = cmd, proc
 }
 
 // awaitReady waits until the instance says that it can serve.
 func (i *instance) awaitReady() {
 	i.t.Helper()
 	eventually(i.t, func() string {
-		select {
-		case <-i.exited:
+		if !i.running() {
 			i.t.Fatalf("%s ended: %v\n%s", i.name, i.cmd.ProcessState, i.logTail())
-		default:
 		}
 		return i.readiness()
 	})
@@ -129,33 +115,40 @@ func (i *instance) readiness() string {
 }
 
 func (i *instance) signal(s syscall.Signal) {
-	if err := i.cmd.Process.Signal(s); err != nil {
-		i.t.Errorf("signal %v to %s: %v", s, i.name, err)
+	i.mustRun()
+	if err := i.proc.Signal(s); err != nil {
+		i.t.Errorf("%s: %v", i.name, err)
+	}
+}
+
+// mustRun fails the test where the process has ended by itself.
+func (i *instance) mustRun() {
+	if !i.running() {
+		i.t.Errorf("%s has ended already: %v", i.name, i.cmd.ProcessState)
 	}
 }
 
 // kill ends the process as a crash does, and returns when it has gone.
 func (i *instance) kill() {
-	i.signal(syscall.SIGKILL)
-	<-i.exited
+	i.mustRun()
+	if err := i.proc.Kill(); err != nil {
+		i.t.Errorf("%s: %v", i.name, err)
+	}
 }
 
 // stop asks the process to end, waits for that and returns its exit code, -1 where it had to be killed.
 func (i *instance) stop() int {
-	i.signal(syscall.SIGTERM)
-	select {
-	case <-i.exited:
-		return i.cmd.ProcessState.ExitCode()
-	case <-time.After(patience):
-		i.t.Errorf("%s does not end", i.name)
-		i.kill()
+	i.mustRun()
+	if err := i.proc.End(syscall.SIGTERM, patience); err != nil {
+		i.t.Errorf("%s: %v", i.name, err)
 		return -1
 	}
+	return i.cmd.ProcessState.ExitCode()
 }
 
 func (i *instance) running() bool {
 	select {
-	case <-i.exited:
+	case <-i.proc.Exited():
 		return false
 	default:
 		return true
@@ -221,7 +214,7 @@ var broken = regexp.MustCompile(`(?m)^(panic:|fatal error:|WARNING: DATA RACE).*
 
 // cleanup kills what still runs and looks at the log.
 func (i *instance) cleanup() {
-	if i.cmd == nil {
+	if i.proc == nil {
 		return
 	}
 	if i.running() {

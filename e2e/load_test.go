@@ -4,17 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/coder/websocket"
 
+	"github.com/musterhq/muster/internal/child"
 	"github.com/musterhq/muster/load"
 	"github.com/musterhq/muster/protocol"
 )
@@ -28,12 +29,14 @@ func runLoad(t *testing.T, url string, args ...string) (report *load.Report, exi
 	dir := t.TempDir()
 	file, page := filepath.Join(dir, "load.json"), filepath.Join(dir, "load.html")
 	cmd := exec.CommandContext(ctx, program, append([]string{"load", "--url", url, "--json", file, "--html", page, "--settle", "2s"}, args...)...)
-	dieWithParent(cmd)
-	out, err := cmd.CombinedOutput()
-	if exited := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exited) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	proc, err := child.Launch(cmd, syscall.SIGKILL)
+	if err != nil {
 		t.Fatal(err)
 	}
-	exit, printed = cmd.ProcessState.ExitCode(), string(out)
+	<-proc.Exited()
+	exit, printed = cmd.ProcessState.ExitCode(), out.String()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, exit, printed

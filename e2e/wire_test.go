@@ -84,7 +84,7 @@ func TestDeeplyNestedMessagesHurtNobody(t *testing.T) {
 	// The bare connection answers no pings while a new realm's first match waits for redis.recovery.
 	c := startCluster(t, 1, withEnv("PRESENCE_TTL=20s"))
 	i := c.instances[0]
-	pid := i.cmd.Process.Pid
+	pid := i.proc.PID()
 	canaries := c.players("canary", 2)
 	const bytes = protocol.MaxFrameBytes
 	raw := dialRaw(t, i)
@@ -113,7 +113,7 @@ func TestDeeplyNestedMessagesHurtNobody(t *testing.T) {
 	}
 	raw.send(strings.Repeat("[", bytes+1))
 	raw.expectClose(protocol.CloseTooLarge)
-	if i.cmd.Process.Pid != pid || !i.running() {
+	if i.proc.PID() != pid || !i.running() {
 		t.Error("the instance has ended")
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/musterhq/muster/internal/child"
 	"github.com/musterhq/muster/internal/loopback"
 )
 
@@ -42,7 +43,7 @@ type Server struct {
 	addr string
 
 	mu   sync.Mutex
-	proc *process // the latest run, ended or not; guarded by mu
+	proc *child.Process // the latest run, ended or not; guarded by mu
 }
 
 // Start starts a server that belongs to t alone, and ends it with t. Its data outlives Kill and Restart.
@@ -73,16 +74,16 @@ func (s *Server) url(database string) string {
 
 // Kill ends the server at once, as SIGKILL would, but for what it leaves in shared memory: connections break, and
 // what was not written is recovered at the next start.
-func (s *Server) Kill() { s.control("kill", (*process).quit) }
+func (s *Server) Kill() { s.control("kill", quit) }
 
 // Restart starts a server that was killed and waits until it answers.
 func (s *Server) Restart() {
-	s.control("restart", func(p *process) error { return errors.Join(p.quit(), s.run()) })
+	s.control("restart", func(p *child.Process) error { return errors.Join(quit(p), s.run()) })
 }
 
 // control runs f on the latest process. It is Errorf and not Fatalf, as faults are often injected from a
 // goroutine of the test.
-func (s *Server) control(verb string, f func(*process) error) {
+func (s *Server) control(verb string, f func(*child.Process) error) {
 	if s.t == nil {
 		panic("pgtest: " + verb + " on the shared server would disturb other tests: use Start")
 	}
@@ -122,8 +123,15 @@ func (s *Server) initialize() error {
 	if err != nil {
 		return err
 	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	proc, err := launch(cmd)
+	if err != nil {
+		return fmt.Errorf("initdb: %w", err)
+	}
+	<-proc.Exited()
+	if !cmd.ProcessState.Success() {
+		return fmt.Errorf("initdb: %v\n%s", cmd.ProcessState, out.Bytes())
 	}
 	return nil
 }
@@ -152,7 +160,7 @@ func (s *Server) run() error {
 		return fmt.Errorf("start postgres: %w", err)
 	}
 	if err := s.await(proc); err != nil {
-		_ = proc.quit() // the error that matters is err
+		_ = quit(proc) // the error that matters is err
 		text, _ := os.ReadFile(log.Name())
 		return fmt.Errorf("start postgres: %w\n%s", err, bytes.TrimSpace(text))
 	}
@@ -161,7 +169,7 @@ func (s *Server) run() error {
 }
 
 // await waits until the server answers.
-func (s *Server) await(proc *process) error {
+func (s *Server) await(proc *child.Process) error {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
 	tick := time.NewTicker(answerInterval)
@@ -172,7 +180,7 @@ func (s *Server) await(proc *process) error {
 			return conn.Close(ctx)
 		}
 		select {
-		case <-proc.exited:
+		case <-proc.Exited():
 			return errors.New("the process ended before it answered")
 		case <-ctx.Done():
 			return fmt.Errorf("no answer within %v: %w", answerTimeout, err)
@@ -184,7 +192,7 @@ func (s *Server) await(proc *process) error {
 func (s *Server) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return errors.Join(s.proc.quit(), os.RemoveAll(s.dir))
+	return errors.Join(quit(s.proc), os.RemoveAll(s.dir))
 }
 
 // binary finds one of PostgreSQL's programs.

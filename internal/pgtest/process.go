@@ -1,16 +1,15 @@
 package pgtest
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/user"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
+
+	"github.com/musterhq/muster/internal/child"
 )
 
 // servants are the users as whom PostgreSQL runs where the tests are root's: it refuses to be that.
@@ -67,46 +66,12 @@ func command(dir, name string, args ...string) (*exec.Cmd, error) {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as, Setpgid: true}
-	dieWithParent(cmd)
 	return cmd, nil
 }
 
-// process is one run of postgres.
-type process struct {
-	cmd    *exec.Cmd
-	exited chan struct{} // closed when the process has ended and was waited for
-}
-
-// launch starts cmd and waits for it in the background.
-func launch(cmd *exec.Cmd) (*process, error) {
-	p := &process{cmd: cmd, exited: make(chan struct{})}
-	started := make(chan error, 1)
-	go func() {
-		defer close(p.exited)
-		// "Parent" in dieWithParent means the thread that forked; it must not end before the child.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait() // its exit code says nothing: it was told to quit
-		}
-	}()
-	if err := <-started; err != nil {
-		return nil, err
-	}
-	return p, nil
-}
+// launch starts cmd. The signal by which a server ends when the test binary dies without its cleanups ends its
+// connections too, as it does in quit.
+func launch(cmd *exec.Cmd) (*child.Process, error) { return child.Launch(cmd, syscall.SIGQUIT) }
 
 // quit ends the server and its connections at once (SIGQUIT: no checkpoint) and returns when it has gone.
-func (p *process) quit() error {
-	if err := p.cmd.Process.Signal(syscall.SIGQUIT); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("signal to postgres: %w", err)
-	}
-	select {
-	case <-p.exited:
-		return nil
-	case <-time.After(answerTimeout):
-		return errors.New("postgres does not end")
-	}
-}
+func quit(proc *child.Process) error { return proc.End(syscall.SIGQUIT, answerTimeout) }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/musterhq/muster/internal/child"
 )
 
 // answerTimeout is how long a server may take to answer; it needs some 10 ms on an idle machine.
@@ -25,7 +27,7 @@ var errEnded = errors.New("the process ended before it answered")
 
 // awaitAnswer waits until proc itself, and not another server that took the port, answers at addr
 // and has read its data.
-func awaitAnswer(addr string, proc *process) error {
+func awaitAnswer(addr string, proc *child.Process) error {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
 	client := redis.NewClient(clientOptions(addr))
@@ -33,12 +35,12 @@ func awaitAnswer(addr string, proc *process) error {
 	tick := time.NewTicker(answerInterval)
 	defer tick.Stop()
 	for {
-		err := ask(ctx, client, proc.pid())
+		err := ask(ctx, client, proc.PID())
 		if err == nil {
 			return nil
 		}
 		select {
-		case <-proc.exited:
+		case <-proc.Exited():
 			return errEnded
 		case <-ctx.Done():
 			return fmt.Errorf("no answer at %s within %v: %w", addr, answerTimeout, errors.Join(ctx.Err(), err))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/musterhq/muster/internal/child"
 	"github.com/musterhq/muster/internal/loopback"
 )
 
@@ -41,7 +42,7 @@ type Server struct {
 	client *redis.Client
 
 	mu   sync.Mutex
-	proc *process // the latest run, ended or not; guarded by mu
+	proc *child.Process // the latest run, ended or not; guarded by mu
 }
 
 // Start starts a server that belongs to t alone, waits until it answers and kills it when t ends.
@@ -85,34 +86,34 @@ func (s *Server) FlushAll() {
 
 // Kill ends the server with SIGKILL and returns when it has gone: connections break, new ones are
 // refused.
-func (s *Server) Kill() { s.control("Kill", (*process).kill) }
+func (s *Server) Kill() { s.control("Kill", (*child.Process).Kill) }
 
 // Stop shuts the server down in order (SIGTERM) and returns when it has gone.
-func (s *Server) Stop() { s.control("Stop", (*process).stop) }
+func (s *Server) Stop() { s.control("Stop", stop) }
 
 // LoseData removes what the server has written to disk, so that after Kill and Restart it is empty
 // even with AppendOnly.
 func (s *Server) LoseData() {
-	s.control("LoseData", func(*process) error { return os.RemoveAll(filepath.Join(s.dir, "appendonlydir")) })
+	s.control("LoseData", func(*child.Process) error { return os.RemoveAll(filepath.Join(s.dir, "appendonlydir")) })
 }
 
 // Pause freezes the server (SIGSTOP): connections stay open, and new ones are even accepted by the
 // kernel, but nothing is answered until Resume.
 func (s *Server) Pause() {
-	s.control("Pause", func(p *process) error { return p.signal(syscall.SIGSTOP) })
+	s.control("Pause", func(p *child.Process) error { return p.Signal(syscall.SIGSTOP) })
 }
 
 // Resume lets a paused server go on (SIGCONT). What clients sent in between is executed then, even
 // if they have given up.
 func (s *Server) Resume() {
-	s.control("Resume", func(p *process) error { return p.signal(syscall.SIGCONT) })
+	s.control("Resume", func(p *child.Process) error { return p.Signal(syscall.SIGCONT) })
 }
 
 // Restart stops the server if it runs, starts it on the same port and waits until it answers. With
 // AppendOnly it has its data again, otherwise it is empty.
 func (s *Server) Restart() {
-	s.control("Restart", func(p *process) error {
-		if err := p.stop(); err != nil {
+	s.control("Restart", func(p *child.Process) error {
+		if err := stop(p); err != nil {
 			return err
 		}
 		return s.run()
@@ -121,7 +122,7 @@ func (s *Server) Restart() {
 
 // control runs f on the latest process and fails the test where f fails. It is Errorf and not
 // Fatalf, as faults are often injected from a goroutine of the test.
-func (s *Server) control(verb string, f func(*process) error) {
+func (s *Server) control(verb string, f func(*child.Process) error) {
 	s.own(verb)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,12 +179,12 @@ func (s *Server) run() error {
 	cmd := exec.Command(s.bin, append(args, s.args...)...) //nolint:gosec // G204: arguments are the test's own
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(os.Environ(), s.env...)
-	proc, err := launch(cmd)
+	proc, err := child.Launch(cmd, syscall.SIGKILL)
 	if err != nil {
 		return fmt.Errorf("start redis-server: %w", err)
 	}
 	if err := awaitAnswer(s.addr, proc); err != nil {
-		_ = proc.kill() // the error that matters is err
+		_ = proc.Kill() // the error that matters is err
 		return fmt.Errorf("start redis-server: %w; its log ends:\n%s", err, tail(logPath))
 	}
 	s.proc = proc
@@ -194,7 +195,7 @@ func (s *Server) run() error {
 func (s *Server) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return errors.Join(s.client.Close(), s.proc.kill())
+	return errors.Join(s.client.Close(), s.proc.Kill())
 }
 
 // binary finds the server's program.

@@ -8,10 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/musterhq/muster/internal/child"
 )
 
 // StartReplica starts a server that copies the primary which it reaches at an address, perhaps a proxy's,
@@ -60,12 +63,12 @@ func StartSentinelAt(t testing.TB, primary *Server, at string, downAfter time.Du
 	if err := os.WriteFile(conf, []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	proc, err := launch(exec.Command(primary.bin, conf, "--sentinel")) //nolint:gosec // G204: arguments are the test's own
+	proc, err := child.Launch(exec.Command(primary.bin, conf, "--sentinel"), syscall.SIGKILL) //nolint:gosec // G204: arguments are the test's own
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := proc.kill(); err != nil {
+		if err := proc.Kill(); err != nil {
 			t.Error(err)
 		}
 	})

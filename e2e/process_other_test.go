@@ -1,8 +1,0 @@
-//go:build !linux
-
-package e2e
-
-import "os/exec"
-
-// dieWithParent does nothing where the kernel has no such thing.
-func dieWithParent(*exec.Cmd) {}
