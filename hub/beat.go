@@ -96,12 +96,12 @@ func (h *Hub) BeginEpoch(epoch ident.Place) {
 }
 
 // Assertions are what the sessions last saw, idle ones too: of each player the newest session, even if it is
-// about to end, since its player is going to depart and to keep its places. It is taken to stand in the epoch
+// about to end or has ended, since its player is going to depart and to keep its places. It is taken to stand in the epoch
 // that began, unless Doubt follows.
 func (h *Hub) Assertions() []lua.Assertion {
 	epoch := h.currentEpoch()
 	newest := map[ident.Player]lua.Assertion{}
-	for _, s := range h.all() {
+	for _, s := range h.known() {
 		s.mu.Lock()
 		if s.generation > newest[s.player].Generation {
 			newest[s.player] = lua.Assertion{

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -52,6 +53,9 @@ type Hub struct {
 	// guarded by mu
 	sessions map[ident.Player][]*Session
 	count    int
+	// parting are those whose connections are gone and whose players Redis does not know to be away yet: should it lose
+	// its data before, they are asserted like the others.
+	parting map[ident.Player]*Session
 }
 
 // New makes an empty hub.
@@ -68,7 +72,7 @@ func New(opts Options) *Hub {
 	if opts.Shown == nil {
 		opts.Shown = func(lua.Shown) {}
 	}
-	return &Hub{opts: opts, began: time.Now(), sessions: map[ident.Player][]*Session{}}
+	return &Hub{opts: opts, began: time.Now(), sessions: map[ident.Player][]*Session{}, parting: map[ident.Player]*Session{}}
 }
 
 // Connect makes a session of a connection. It is in the hub, and receives, from Enter on.
@@ -93,9 +97,10 @@ func (h *Hub) Enter(s *Session, player ident.Player) {
 	}
 }
 
-// Leave takes a session out, when its connection is gone.
+// Leave takes a session out, when its connection is gone. What it saw is kept until Departed.
 func (h *Hub) Leave(s *Session) {
-	player := s.Player()
+	id := s.ID()
+	player := id.Player
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	rest := slices.DeleteFunc(slices.Clone(h.sessions[player]), func(other *Session) bool { return other == s })
@@ -105,6 +110,35 @@ func (h *Hub) Leave(s *Session) {
 	} else {
 		h.sessions[player] = rest
 	}
+	if id.Generation != 0 {
+		h.parting[player] = s
+	}
+}
+
+// Departed forgets sessions that left: Redis knows that their players are away.
+func (h *Hub) Departed(sessions []lua.Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range sessions {
+		if s := h.parting[id.Player]; s != nil && s.ID() == id {
+			delete(h.parting, id.Player)
+		}
+	}
+}
+
+// known are all sessions there are, and those that are parting.
+func (h *Hub) known() []*Session {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return slices.AppendSeq(slices.Collect(maps.Values(h.parting)), func(yield func(*Session) bool) {
+		for _, sessions := range h.sessions {
+			for _, s := range sessions {
+				if !yield(s) {
+					return
+				}
+			}
+		}
+	})
 }
 
 // Count is how many sessions there are.

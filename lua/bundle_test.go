@@ -45,6 +45,7 @@ type bundle struct {
 	stores []*Store
 	rdb    redis.UniversalClient
 	ids    int // of the matches made up so far
+	kept   KeptMatch
 	// who are the sessions that arrived last, by player.
 	who map[ident.Player]Session
 

@@ -3,6 +3,7 @@ package lua
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/musterhq/muster/internal/ident"
 )
@@ -12,6 +13,8 @@ type Epoch struct {
 	Number ident.Place
 	// MatchingOpensAt is when matches are formed again, in Unix milliseconds by Redis' clock.
 	MatchingOpensAt int64
+	// OpensIn is how long that was off when the call was made; 0 or less where it has come.
+	OpensIn time.Duration
 	// Emptied says that Redis had nothing of the realm when it was opened.
 	Emptied bool
 }
@@ -28,7 +31,11 @@ func (s *Store) OpenEpoch(ctx context.Context, floor ident.Place) (Epoch, error)
 	if err != nil {
 		return Epoch{}, err
 	}
-	return Epoch{Number: replies[0].place(3), MatchingOpensAt: replies[0].number(4), Emptied: replies[0].number(5) == 1}, replies[0].err()
+	r := replies[0]
+	return Epoch{
+		Number: r.place(3), MatchingOpensAt: r.number(4), Emptied: r.number(5) == 1,
+		OpensIn: time.Duration(r.number(4)-r.number(2)) * time.Millisecond,
+	}, r.err()
 }
 
 // Assertion is what an instance last saw of one of its sessions.

@@ -323,6 +323,29 @@ var seatRules = []rule{
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
 	},
 	{
+		name: "who left since is not given back, and a match that all have left is over", script: "restore_matches",
+		given: func(b *bundle) {
+			b.waiting(0, pairs, "x", "y")
+			b.form(0, pairs, 1)
+			kept := KeptMatch{"m1", b.raw("m", "m1")}
+			as := []Assertion{}
+			for _, p := range []ident.Player{"x", "y"} {
+				as = append(as, Assertion{Session: b.who[p], AsOf: ident.Place(b.now + 99), Record: b.raw("pl", string(p)), Match: kept.Text})
+			}
+			b.lose()
+			b.step(time.Second)
+			if _, err := b.stores[0].AssertState(b.ctx, b.openEpoch().Number, as); err != nil {
+				b.Fatal(err)
+			}
+			b.leaveMatch("x")
+			b.leaveMatch("y")
+			b.kept = kept
+		},
+		do:    func(b *bundle) string { return said(b.stores[0].RestoreMatches(b.ctx, []KeptMatch{b.kept})) },
+		want:  `= 0`,
+		again: `= 0`,
+	},
+	{
 		name: "what the durable record has and nobody asserted is there again", script: "restore_matches",
 		given: func(b *bundle) {
 			b.arrive(0, "x")

@@ -62,7 +62,7 @@ var worldRules = []rule{
 	{
 		name: "the epoch that stands", script: "open_epoch",
 		do:    func(b *bundle) string { return said(b.stores[0].OpenEpoch(b.ctx, 7)) },
-		want:  `= {Number:#0 MatchingOpensAt:@1000 Emptied:true}`,
-		again: `= {Number:#0 MatchingOpensAt:@1000 Emptied:true}`,
+		want:  `= {Number:#0 MatchingOpensAt:@1000 OpensIn:-1ms Emptied:true}`,
+		again: `= {Number:#0 MatchingOpensAt:@1000 OpensIn:-1ms Emptied:true}`,
 	},
 }

@@ -96,5 +96,6 @@ func (k *Keeper) departAll(ctx context.Context) error {
 			k.leaving.add(grace, batch...)
 			return err
 		}
+		k.opts.Sessions.Departed(batch)
 	}
 }

@@ -102,6 +102,8 @@ func (f *fakeSessions) Beat(slot, slots int, _ time.Duration) []lua.Session {
 	return slices.DeleteFunc(f.Sessions(), func(s lua.Session) bool { return int(s.Generation)%slots != slot })
 }
 
+func (f *fakeSessions) Departed([]lua.Session) {}
+
 func (f *fakeSessions) Sessions() []lua.Session {
 	f.mu.Lock()
 	defer f.mu.Unlock()

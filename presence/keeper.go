@@ -35,8 +35,9 @@ type Sessions interface {
 	// Sessions are all that have arrived, Assertions what they last saw.
 	Sessions() []lua.Session
 	Assertions() []lua.Assertion
-	// Has tells whether a session is still connected.
+	// Has tells whether a session is still connected. Departed forgets sessions that are not.
 	Has(session lua.Session) bool
+	Departed(sessions []lua.Session)
 	// Apply brings states to their sessions, passing over those with an Err; Replaced ends sessions that are
 	// older than a generation.
 	Apply(states []lua.PlayerState)
@@ -101,6 +102,7 @@ type Keeper struct {
 	renewedAt atomic.Int64 // the last renewal, in nanoseconds since started; 0 before the first
 	floor     atomic.Int64 // the highest place seen
 	epochs    atomic.Int64 // how many were entered
+	opensAt   atomic.Int64 // until when others may still assert, in nanoseconds since started; 0 before the first
 	heal      chan struct{}
 	fresh     chan struct{} // wakes the refreshing
 
@@ -159,6 +161,12 @@ func (k *Keeper) Stop(ctx context.Context) {
 func (k *Keeper) Ready() bool {
 	at := time.Duration(k.renewedAt.Load())
 	return at != 0 && time.Since(started)-at < readyFor
+}
+
+// Recovering is how long other instances may still assert what they know in the epoch that was entered last; 0 or less
+// where that is over.
+func (k *Keeper) Recovering() time.Duration {
+	return time.Duration(k.opensAt.Load()) - time.Since(started)
 }
 
 // Epochs is how many epochs this instance has entered; each after the first is a loss of history.

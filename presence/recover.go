@@ -45,6 +45,7 @@ func (k *Keeper) recover(ctx context.Context) error {
 			return nil // somebody recovered it while this call was on its way
 		}
 		if err = k.enter(ctx, epoch.Number); err == nil {
+			k.opensAt.Store(int64(time.Since(started) + epoch.OpensIn))
 			if epoch.Emptied && k.opts.Emptied != nil {
 				k.opts.Emptied()
 			}

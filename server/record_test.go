@@ -126,3 +126,69 @@ func TestMatchesThatNobodyAssertsAreRestored(t *testing.T) {
 	dan.join("lounge")
 	wantFields(t, dan.match(), object{"id": matches["cem"]["id"], "players": "[map[id:cem] map[id:dan]]"})
 }
+
+// A connection that ends while Redis is away is no reason to lose one's place when Redis comes back without its data: this
+// instance knew it.
+func TestWhoDropsWhileRedisIsAwayKeepsItsPlace(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	i := run(t, func(c *configs.Config) {
+		c.Worlds, c.Redis.URL = []configs.World{group("trio", 3)}, configs.Secret(redis.URL())
+	})
+	ana := i.greet("ana")
+	ticket := ana.join("trio")
+	redis.Kill()
+	ana.c.CloseNow()
+	eventually(t, "the connection is gone", func() bool { return i.server.hub.Count() == 0 })
+	redis.LoseData()
+	redis.Restart()
+	eventually(t, "ana waits where it did", func() bool {
+		st, err := i.server.stateOf(t.Context(), "ana")
+		if err != nil {
+			return false
+		}
+		queued := hub.State(st, i.server.worlds.Facts).Queued
+		return len(queued) == 1 && queued[0].TicketID == ticket["ticket_id"]
+	})
+	again := i.greet("ana", fmt.Sprintf(`{"tickets":[%q]}`, ticket["ticket_id"]))
+	wantFields(t, entries(again.welcome, "queued")[0], object{"ticket_id": ticket["ticket_id"], "position": 1})
+	again.answered()
+	if more := again.heard(); len(more) > 0 {
+		t.Errorf("told %v", more)
+	}
+}
+
+// Who comes to another instance before its own has asserted is not told that it lost what it did not lose.
+func TestWhoComesBackElsewhereBeforeItsInstanceHasAssertedWaitsForIt(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	change := func(c *configs.Config) {
+		c.Worlds, c.Redis.URL = []configs.World{group("trio", 3)}, configs.Secret(redis.URL())
+		c.Redis.Recovery, c.Realm = time.Second, redistest.Realm(t)
+	}
+	config := settings(t, change)
+	first, second := launch(t, config), launch(t, config)
+	ana := first.greet("ana")
+	ticket := ana.join("trio")
+	redis.Kill()
+	ana.c.CloseNow()
+	eventually(t, "the connection is gone", func() bool { return first.server.hub.Count() == 0 })
+	redis.LoseData()
+	redis.Restart()
+	var again *peer
+	eventually(t, "the second instance answers", func() bool {
+		again = second.open()
+		again.welcome = again.ask(fmt.Sprintf(`"type":"hello","player_id":"ana","have":{"tickets":[%q]}`, ticket["ticket_id"]))
+		return again.welcome["type"] == "welcome"
+	})
+	queued := entries(again.welcome, "queued")
+	if len(queued) != 1 || queued[0]["ticket_id"] != ticket["ticket_id"] {
+		t.Fatalf("welcome says %v", again.welcome)
+	}
+	again.answered()
+	for _, o := range again.heard() {
+		if o["type"] == "dequeued" {
+			t.Errorf("told %v", o)
+		}
+	}
+}

@@ -204,6 +204,9 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 	epoch := c.server.store.Epoch()
 	c.server.hub.Enter(c.session, player)
 	st, err := c.server.presence.Arrive(ctx, lua.Session{Player: player})
+	if err == nil {
+		st, err = c.settled(ctx, hello.Have, st)
+	}
 	if err != nil {
 		c.server.hub.Leave(c.session)
 		if n := c.newcomer.Load(); n != nil {
@@ -220,6 +223,30 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 	s.log.Debug().Str("player_id", string(player)).Stringer("session_id", st.Generation).Str("client", hello.Client).Msg("session begins")
 	messages := one(c.welcome(st))
 	return append(messages, hub.Unfounded(hello.Have, st)...)
+}
+
+// settled is the state of a player as it arrived; where it lacks what the client believes and instances may still assert
+// what they knew before a loss, as it is when they have. So nothing is told lost that is only late.
+func (c *socket) settled(ctx context.Context, have *protocol.Have, st lua.PlayerState) (lua.PlayerState, error) {
+	late := c.server.presence.Recovering()
+	if late <= 0 || len(hub.Unfounded(have, st)) == 0 {
+		return st, nil
+	}
+	timer := time.NewTimer(late)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return st, lua.ErrUnavailable // recovery takes longer than an answer may
+	case <-timer.C:
+	}
+	now, err := c.server.stateOf(ctx, st.Player)
+	if err != nil {
+		return st, err
+	}
+	if now.Generation != st.Generation {
+		return st, lua.ErrReplaced
+	}
+	return now, nil
 }
 
 // greetAgain answers a hello of the same player; there is nothing else that it could change in dev mode.
