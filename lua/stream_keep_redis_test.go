@@ -52,11 +52,18 @@ func TestAGroupThatNobodyReadsHoldsTheStreamForADay(t *testing.T) {
 		if _, err := journal.Read(b.ctx, 1, 0); !errors.Is(err, ErrNoGroup) {
 			t.Errorf("the group's reader gets %v", err)
 		}
-		length, err := b.stores[0].StreamLength(b.ctx)
-		kept, keptErr := b.rdb.HExists(b.ctx, keyMeta(b.realm), metaJournal).Result()
-		if length != 0 || kept || err != nil || keptErr != nil {
-			t.Errorf("%d entries, kept for a journal: %v; want none, false (%v, %v)", length, kept, err, keptErr)
+		kept := func(want bool) {
+			t.Helper()
+			length, err := b.stores[0].StreamLength(b.ctx)
+			got, keptErr := b.rdb.HExists(b.ctx, keyMeta(b.realm), metaJournal).Result()
+			if length != 0 || got != want || err != nil || keptErr != nil {
+				t.Errorf("%d entries, kept for readers: %v; want none, %v (%v, %v)", length, got, want, err, keptErr)
+			}
 		}
+		kept(true) // for the other group
+		b.must(b.rdb.HSet(b.ctx, keyGroups(b.realm), "g", time.Now().Add(-groupTTL).UnixMilli()).Err())
+		b.must(b.stores[0].TidyStream(b.ctx)) // as an instance does that reads nothing
+		kept(false)
 	})
 }
 

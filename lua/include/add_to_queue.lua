@@ -3,7 +3,7 @@
 -- Needs match and worlds; world and drain_ms of the script.
 -- JOIN_ARGS are player id, generation ('' = not a session's), key, fingerprint of the content.
 local JOIN_ARGS = 4
-local newcomers, join_replies, unasked, entered, size_before = {}, {}, {}, {}, 0
+local newcomers, join_replies, unasked, entered, size_before, mean_wait = {}, {}, {}, {}, 0, ''
 
 -- repeated answers a join whose key is known: as the first was. What a client's own key was answered stands
 -- behind the fingerprint; a key of the server's is only repeated at once, when it is still so.
@@ -79,6 +79,7 @@ local function add_to_queue(first, count, limits_text)
   preload(players)
   local presences = presences_of(players)
   size_before = redis.call('ZCARD', prefix .. 'q:' .. world .. ':1')
+  mean_wait = redis.call('HGET', prefix .. 'ws:' .. world, 'mean') or '' -- as it was when they joined
   for i, player in ipairs(players) do
     local generation, key, print = unpack(ARGV, first + (i - 1) * JOIN_ARGS + 1, first + (i - 1) * JOIN_ARGS + 3)
     join_replies[i] = join(player, presences[i], generation, key, print, limits)

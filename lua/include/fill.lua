@@ -71,7 +71,6 @@ local function settle(more, opens_at_ms, next_after)
   count_formed(world)
   count_throttled(world, terms)
   tell_unasked()
-  local mean_wait = joins > 0 and redis.call('HGET', prefix .. 'ws:' .. world, 'mean') or ''
   return finish(answer_joins({1, tell_all(), int(now_ms), more, #formed, formed_players + seats_taken, parked,
     int(formed_wait_ms), int(opens_at_ms), next_after, mean_wait}))
 end
