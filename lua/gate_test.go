@@ -78,7 +78,7 @@ func crowdedWorld(b *testing.B, tickets int) *bundle {
 
 // BenchmarkMillionWaiting measures what CPU Redis needs for two joins and their match, of a call each, in a world where
 // nobody waits and in one where a million do, by turns. It fails where the crowd makes it more than twice as much,
-// or needs more commands.
+// or needs commands by the crowd.
 func BenchmarkMillionWaiting(b *testing.B) {
 	const calls, bound = 200, 2
 	worlds := map[int]*bundle{0: crowdedWorld(b, 0), 1_000_000: crowdedWorld(b, 1_000_000)}
@@ -119,7 +119,9 @@ func BenchmarkMillionWaiting(b *testing.B) {
 	if crowd > bound*empty {
 		b.Errorf("a join costs %.1f µs among a million and %.1f µs alone, at most %d times as much", crowd, empty, bound)
 	}
-	if commands[1_000_000] > commands[0]+calls/10 {
+	// Who is matched at once is never queued. Among those who wait two others are read and taken out, and it is put in:
+	// four commands a call, whatever the crowd.
+	if commands[1_000_000] > commands[0]+4*calls+calls/10 {
 		b.Errorf("%d commands among a million, %d alone", commands[1_000_000], commands[0])
 	}
 }
