@@ -158,6 +158,34 @@ func TestWhoDropsWhileRedisIsAwayKeepsItsPlace(t *testing.T) {
 	}
 }
 
+// Redis loses its data once more while a hello waits for what instances know: it is to be said again, and nobody took over.
+func TestALossWhileAHelloWaitsIsNoTakeover(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	i := run(t, func(c *configs.Config) {
+		c.Worlds, c.Redis.URL = []configs.World{group("trio", 3)}, configs.Secret(redis.URL())
+		c.Redis.Recovery = time.Second
+	})
+	redis.Kill()
+	redis.LoseData()
+	redis.Restart()
+	eventually(t, "the instance recovers", func() bool { return i.server.presence.Recovering() > 0 && i.server.Ready() })
+	p := i.open()
+	id := p.send(`"type":"hello","player_id":"ana","have":{"tickets":["trio.1"]}`)
+	eventually(t, "ana has arrived", func() bool {
+		st, err := i.server.stateOf(t.Context(), "ana")
+		return err == nil && st.Generation != 0
+	})
+	redis.Kill()
+	redis.LoseData()
+	redis.Restart()
+	reply := p.await("an answer", func(o object) bool { return o["id"] == id })
+	if reply["type"] != "welcome" {
+		wantFields(t, reply, object{"type": "error", "code": "unavailable"})
+	}
+	eventually(t, "ana is welcome", func() bool { return p.ask(`"type":"hello","player_id":"ana"`)["type"] == "welcome" })
+}
+
 // Who comes to another instance before its own has asserted is not told that it lost what it did not lose.
 func TestWhoComesBackElsewhereBeforeItsInstanceHasAssertedWaitsForIt(t *testing.T) {
 	t.Parallel()

@@ -240,11 +240,13 @@ func (c *socket) settled(ctx context.Context, have *protocol.Have, st lua.Player
 	case <-timer.C:
 	}
 	now, err := c.server.stateOf(ctx, st.Player)
-	if err != nil {
+	switch {
+	case err != nil:
 		return st, err
-	}
-	if now.Generation != st.Generation {
+	case now.Generation > st.Generation:
 		return st, lua.ErrReplaced
+	case now.Generation < st.Generation:
+		return st, lua.ErrUnavailable // history was lost once more, and with it the arrival
 	}
 	return now, nil
 }
