@@ -88,6 +88,7 @@ func TestAnyJSONIsAnEndpoint(t *testing.T) {
 		`{"endpoint":[ 1 , {"a": "|;=,\u0000"} ]}`:                      `[1,{"a":"|;=,\u0000"}]`,
 		`{"endpoint":` + longest + `}`:                                  longest,
 		`{"endpoint":` + strings.Repeat(" ", 2*MaxEndpointBytes) + `1}`: `1`,
+		`{"endpoint":["]\"}[",` + strings.Repeat("[", 15) + strings.Repeat("]", 15) + `]}`: `["]\"}[",` + strings.Repeat("[", 15) + strings.Repeat("]", 15) + `]`,
 	} {
 		if got, err := webhookEndpoint([]byte(body), "m1"); err != nil || string(got) != want {
 			t.Errorf("%.60s: %.60s, %v", body, got, err)
@@ -108,6 +109,7 @@ func TestWhatIsNoEndpointFailsTheAttempt(t *testing.T) {
 		"match null":      reply(http.StatusOK, `{"endpoint":1,"match_id":null}`),
 		"in capitals":     reply(http.StatusOK, `{"Endpoint":1}`),
 		"5 KiB":           reply(http.StatusOK, `{"endpoint":"`+strings.Repeat("x", 5<<10)+`"}`),
+		"nested too deep": reply(http.StatusOK, `{"endpoint":`+strings.Repeat("[", 17)+strings.Repeat("]", 17)+`}`),
 		"a byte too many": reply(http.StatusOK, `{"endpoint":"`+strings.Repeat("x", MaxEndpointBytes-1)+`"}`),
 		"no text":         reply(http.StatusOK, "{\"endpoint\":\"\xff\xfe\"}"),
 		"endless":         reply(http.StatusOK, `{"endpoint":1}`+strings.Repeat(" ", 2*maxReplyBytes)),

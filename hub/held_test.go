@@ -105,3 +105,18 @@ func TestEndsAreToldOnceHoweverManyCameBefore(t *testing.T) {
 		b.sees(client)
 	})
 }
+
+// Another's answer was on its way when the client declined: it is asked about that match no more.
+func TestWhoDeclinedIsNotAskedAgain(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.asked()
+		accepted := fmt.Sprintf("proposed|%d|1|duel|19|99|red=r1|p;q||99|q|||||", 25)
+		finish := b.request(s, func() {
+			s.Declined("m")
+			s.Send(&protocol.Declined{MatchID: "m"})
+		})
+		b.hub.Deliver(lua.Told{Number: 1, Matches: map[ident.Match]string{"m": accepted}})
+		finish()
+		b.sees(client, "declined m")
+	})
+}
