@@ -27,7 +27,7 @@ func TestGateAllocationsOfADelivery(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates; make gate runs it without")
 	}
-	const bound = 62 // it takes 46; the race detector needs some of its own
+	const bound = 55
 	h := New(Options{Facts: func(ident.World) WorldFacts { return WorldFacts{} }})
 	transport := countingTransport{make(chan int, 2)}
 	for i, player := range []ident.Player{"a", "b"} {
