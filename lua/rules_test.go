@@ -40,7 +40,7 @@ var (
 func TestRules(t *testing.T) {
 	worlds := []WorldRules{trio, pairs, apart}
 	testRules(t, worlds, slices.Concat(presenceRules, leaseRules, joinRules, leaveRules, formRules, matchRules, sweepRules, worldRules, readRules))
-	testRules(t, append(worlds, check2, server, rooms), slices.Concat(lifeRules, seatRules))
+	testRules(t, append(worlds, check2, server, rooms), slices.Concat(lifeRules, fallRules, allocationRules, seatRules))
 }
 
 func testRules(t *testing.T, worlds []WorldRules, rules []rule) {
