@@ -20,9 +20,10 @@
 -- ARGV[15]    count      integer    ids that follow them; with none nothing is matched
 -- ARGV[16..]  player id, generation ('' = not a session's), key, fingerprint; for each; then match id, rooms name=uuid;…; for each
 -- Returns     {1, own part of what was told, now_ms, more 0|1, matches, players, parked, wait sum ms, opens_at_ms,
---             next after, mean wait 'ms,at_ms' or '', then for each join {1 joined | 2 repeated, place, position, size,
---             record, '' where it is matched} | {-5 already queued, place} | {-6 in match, match, ends_ms}
---             | {-13 in proposal, match, ends_ms} | {-14 cooled down, until_ms} | {code}}
+--             next after, mean wait 'ms,at_ms' or '', the queue's size before, then for each join 1 joined|place|record
+--             ('' where it is matched; it is behind all before it), or 2 repeated|place|position|size|record, -5 already
+--             queued|place, -6 in match|match|ends_ms, -13 in proposal|match|ends_ms, -14 cooled down|until_ms, or another
+--             code}
 -- Touches     as extract_group, and rc:<world>,<a>,<b>
 -- Cost        O(width (scan + log n)) whatever the queue holds
 -- @include match
@@ -66,10 +67,15 @@ local live, paired = {}, {}
 
 -- opponent is the oldest live ticket behind the i-th that it may meet.
 local function opponent(i)
+  if cooldown_ms == 0 then
+    for j = i + 1, #live do
+      if not paired[j] then return j end
+    end
+    return
+  end
   local candidates, keys = {}, {}
   for j = i + 1, #live do
     if #candidates == scan then break end
-    if cooldown_ms == 0 and not paired[j] then return j end
     if not paired[j] then
       candidates[#candidates + 1] = j
       keys[#keys + 1] = met(live[i].player, live[j].player)
@@ -94,10 +100,10 @@ end
 
 -- pair_up forms matches, and returns how many live tickets have none.
 local function pair_up(ids, allowed)
-  local left = 0
+  local left, most = 0, math.min(#ids, allowed)
   for i = 1, #live do
     if not paired[i] then
-      local j = #formed < math.min(#ids, allowed) and opponent(i)
+      local j = #formed < most and opponent(i)
       if j then
         paired[i], paired[j] = true, true
         local candidate = ids[#formed + 1]

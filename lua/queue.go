@@ -177,26 +177,48 @@ func roomsText(rooms []Room) string {
 
 func parseJoined(world ident.World, r reply, n int) JoinResult {
 	result := JoinResult{Now: r.number(2), MeanWait: parseMeanWait(r.text(10)), Joined: make([]Joined, n)}
+	size := int(r.number(11))
 	for i := range result.Joined {
-		l := r.list(11 + i)
-		j := &result.Joined[i]
-		switch l.status() {
-		case statusDone, statusRepeated:
-			j.Place, j.Repeated = l.place(1), l.status() == statusRepeated
-			j.Position, j.Size, j.Record = int(l.number(2)), int(l.number(3)), l.text(4)
-		case codeAlreadyQueued:
-			j.Err = &AlreadyQueuedError{Ticket: ident.TicketOf(world, l.place(1))}
-		case codeInMatch:
-			j.Err = &InMatchError{Match: ident.Match(l.text(1)), EndsAt: l.number(2), Overdue: l.number(2) <= result.Now}
-		case codeInProposal:
-			j.Err = &InMatchError{Match: ident.Match(l.text(1)), EndsAt: l.number(2), Held: true}
-		case codeCooledDown:
-			j.Err = &CooledDownError{For: time.Duration(l.number(1)-result.Now) * time.Millisecond}
-		default:
-			j.Err = errorOf(l.status())
+		j := parseJoinAnswer(world, r.text(12+i), result.Now)
+		if j.Err == nil && !j.Repeated {
+			size++
+			j.Position, j.Size = size, size
 		}
+		result.Joined[i] = j
 	}
 	return result
+}
+
+// parseJoinAnswer reads what the scripts answer a join with: a status or code, and what goes with it behind it. Of one
+// that is new the caller knows position and size.
+func parseJoinAnswer(world ident.World, text string, now int64) (j Joined) {
+	status, rest, _ := strings.Cut(text, "|")
+	first, rest, _ := strings.Cut(rest, "|")
+	n := numbers{text: text}
+	switch code := n.parse(status); code {
+	case statusDone:
+		j.Place, j.Record = n.place(first), rest
+	case statusRepeated:
+		position, rest, _ := strings.Cut(rest, "|")
+		size, record, _ := strings.Cut(rest, "|")
+		j.Place, j.Repeated, j.Record = n.place(first), true, record
+		j.Position, j.Size = int(n.parse(position)), int(n.parse(size))
+	case codeAlreadyQueued:
+		j.Err = &AlreadyQueuedError{Ticket: ident.TicketOf(world, n.place(first))}
+	case codeInMatch:
+		ends := n.parse(rest)
+		j.Err = &InMatchError{Match: ident.Match(first), EndsAt: ends, Overdue: ends <= now}
+	case codeInProposal:
+		j.Err = &InMatchError{Match: ident.Match(first), EndsAt: n.parse(rest), Held: true}
+	case codeCooledDown:
+		j.Err = &CooledDownError{For: time.Duration(n.parse(first)-now) * time.Millisecond}
+	default:
+		j.Err = errorOf(code)
+	}
+	if n.err != nil {
+		j.Err = n.err
+	}
+	return j
 }
 
 func parseFormed(r reply) Formed {

@@ -11,25 +11,25 @@ var fallRules = []rule{
 		given: func(b *bundle) { b.proposed(check2); b.accept("y") },
 		do:    func(b *bundle) string { return b.decline("x") },
 		want: `
-			- m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001|y|y|||3600000,60000,600000,0,0,0,0,0|
+			- m m1 = proposed|#1001012|#0|check|#1001011|@61001|play=rm1|x;y||@61001|y|y|||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
-			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 4
 			- pub b = 3
 			+ dc:check,x(10 min) @601001
 			+ kp x = @301001
-			+ no:x(1440 min) #1001020|dequeued|trio|trio.#1001010|declined|@1001
-			+ no:x(1440 min) #1001018|dequeued|check|check.#1001007|declined|@1001
-			+ no:x(1440 min) #1001016|match_cancelled|check|m1|declined|@1001
-			+ no:y(1440 min) #1001022|match_cancelled|check|m1|declined|@1001
-			+ pl x = #1001019||||
-			+ pl y = #1001021||||check=#1001009,1,~k,f,,
+			+ no:x(1440 min) #1001018|dequeued|trio|trio.#1001010|declined|@1001
+			+ no:x(1440 min) #1001016|dequeued|check|check.#1001007|declined|@1001
+			+ no:x(1440 min) #1001014|match_cancelled|check|m1|declined|@1001
+			+ no:y(1440 min) #1001020|match_cancelled|check|m1|declined|@1001
+			+ pl x = #1001017||||
+			+ pl y = #1001019||||check=#1001009,1,~k,f,,
 			+ pub a = 5
 			+ pub b = 4
 			+ q:check:1 y = #1001009
-			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001022|#0|check|#1001011|@61001|play=rm1|x;y||@61001|y|y|||3600000,60000,600000,0,0,0,0,0|
-			a told 5: x/#1001006 #1001015||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001016|match_cancelled|check|m1|declined|@1001 x/#1001006 #1001017|||| #1001018|dequeued|check|check.#1001007|declined|@1001 x/#1001006 #1001019|||| #1001020|dequeued|trio|trio.#1001010|declined|@1001
+			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001020|#0|check|#1001011|@61001|play=rm1|x;y||@61001|y|y|||3600000,60000,600000,0,0,0,0,0|
+			a told 5: x/#1001006 #1001013||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001014|match_cancelled|check|m1|declined|@1001 x/#1001006 #1001015|||| #1001016|dequeued|check|check.#1001007|declined|@1001 x/#1001006 #1001017|||| #1001018|dequeued|trio|trio.#1001010|declined|@1001
 			= declined
 		`,
 		again: `= no such match`,
@@ -41,23 +41,23 @@ var fallRules = []rule{
 		want: `
 			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
-			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 3
 			- pub b = 2
 			+ dc:check,y(10 min) @601001
 			+ kp y = @301001
-			+ no:x(1440 min) #1001015|match_cancelled|check|m1|declined|@1001
-			+ no:y(1440 min) #1001019|dequeued|check|check.#1001009|declined|@1001
-			+ no:y(1440 min) #1001017|match_cancelled|check|m1|declined|@1001
-			+ pl x = #1001014||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			+ pl y = #1001018||||
+			+ no:x(1440 min) #1001013|match_cancelled|check|m1|declined|@1001
+			+ no:y(1440 min) #1001017|dequeued|check|check.#1001009|declined|@1001
+			+ no:y(1440 min) #1001015|match_cancelled|check|m1|declined|@1001
+			+ pl x = #1001012||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			+ pl y = #1001016||||
 			+ pub a = 4
 			+ pub b = 3
 			+ q:check:1 x = #1001007
 			+ q:trio:1 x = #1001010
-			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001019|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
-			b told 3: y/#1001008 #1001016||||check=#1001009,1,~k,f,, #1001017|match_cancelled|check|m1|declined|@1001 y/#1001008 #1001018|||| #1001019|dequeued|check|check.#1001009|declined|@1001
+			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001017|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
+			b told 3: y/#1001008 #1001014||||check=#1001009,1,~k,f,, #1001015|match_cancelled|check|m1|declined|@1001 y/#1001008 #1001016|||| #1001017|dequeued|check|check.#1001009|declined|@1001
 			= declined
 		`,
 		again: `= no such match`,
@@ -69,19 +69,19 @@ var fallRules = []rule{
 		want: `
 			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
-			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub b = 2
 			+ dc:check,y(10 min) @601001
 			+ kp y = @301001
-			+ no:x(1440 min) #1001015|match_cancelled|check|m1|declined|@1001
-			+ no:y(1440 min) #1001019|dequeued|check|check.#1001009|declined|@1001
-			+ no:y(1440 min) #1001017|match_cancelled|check|m1|declined|@1001
-			+ pl x = #1001014||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			+ pl y = #1001018||||
+			+ no:x(1440 min) #1001013|match_cancelled|check|m1|declined|@1001
+			+ no:y(1440 min) #1001017|dequeued|check|check.#1001009|declined|@1001
+			+ no:y(1440 min) #1001015|match_cancelled|check|m1|declined|@1001
+			+ pl x = #1001012||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			+ pl y = #1001016||||
 			+ pub b = 3
-			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001019|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
-			b told 3: y/#1001008 #1001016||||check=#1001009,1,~k,f,, #1001017|match_cancelled|check|m1|declined|@1001 y/#1001008 #1001018|||| #1001019|dequeued|check|check.#1001009|declined|@1001
+			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001017|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
+			b told 3: y/#1001008 #1001014||||check=#1001009,1,~k,f,, #1001015|match_cancelled|check|m1|declined|@1001 y/#1001008 #1001016|||| #1001017|dequeued|check|check.#1001009|declined|@1001
 			= declined
 		`,
 		again: `= no such match`,
@@ -100,23 +100,23 @@ var fallRules = []rule{
 		want: `
 			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
-			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 3
 			- pub b = 2
 			+ dc:check,x(10 min) @601001
 			+ kp x = @301001
-			+ no:x(1440 min) #1001019|dequeued|trio|trio.#1001010|declined|@1001
-			+ no:x(1440 min) #1001017|dequeued|check|check.#1001007|declined|@1001
-			+ no:x(1440 min) #1001015|match_cancelled|check|m1|declined|@1001
-			+ no:y(1440 min) #1001021|match_cancelled|check|m1|declined|@1001
-			+ pl x = #1001018||||
-			+ pl y = #1001020||||check=#1001009,1,~k,f,,
+			+ no:x(1440 min) #1001017|dequeued|trio|trio.#1001010|declined|@1001
+			+ no:x(1440 min) #1001015|dequeued|check|check.#1001007|declined|@1001
+			+ no:x(1440 min) #1001013|match_cancelled|check|m1|declined|@1001
+			+ no:y(1440 min) #1001019|match_cancelled|check|m1|declined|@1001
+			+ pl x = #1001016||||
+			+ pl y = #1001018||||check=#1001009,1,~k,f,,
 			+ pub a = 4
 			+ pub b = 3
 			+ q:check:1 y = #1001009
-			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001021|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
-			a told 4: x/#1001006 #1001014||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001015|match_cancelled|check|m1|declined|@1001 x/#1001006 #1001016|||| #1001017|dequeued|check|check.#1001007|declined|@1001 x/#1001006 #1001018|||| #1001019|dequeued|trio|trio.#1001010|declined|@1001
+			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001019|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
+			a told 4: x/#1001006 #1001012||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001013|match_cancelled|check|m1|declined|@1001 x/#1001006 #1001014|||| #1001015|dequeued|check|check.#1001007|declined|@1001 x/#1001006 #1001016|||| #1001017|dequeued|trio|trio.#1001010|declined|@1001
 		`,
 		again: `= no such match`,
 	},
@@ -126,25 +126,25 @@ var fallRules = []rule{
 		do:    func(b *bundle) string { return said(b.stores[0].LeaveMatch(b.ctx, b.who["x"], "m1")) },
 		want: `
 			- al m1 = @1001
-			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
+			- m m1 = allocating|#1001013|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			- mx m1 = @601001
-			- pl x = #1001012|m1|@61001|h|server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			- pl y = #1001013|m1|@61001|h|server=#1001009,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001011|m1|@61001|h|server=#1001009,1,~k,f,,
 			- pub a = 5
 			- pub b = 4
 			+ dc:server,x(10 min) @601001
 			+ kp x = @301001
-			+ no:x(1440 min) #1001021|dequeued|trio|trio.#1001010|declined|@1001
-			+ no:x(1440 min) #1001019|dequeued|server|server.#1001007|declined|@1001
-			+ no:x(1440 min) #1001017|match_cancelled|server|m1|left|@1001
-			+ no:y(1440 min) #1001023|match_cancelled|server|m1|left|@1001
-			+ pl x = #1001020||||
-			+ pl y = #1001022||||server=#1001009,1,~k,f,,
+			+ no:x(1440 min) #1001019|dequeued|trio|trio.#1001010|declined|@1001
+			+ no:x(1440 min) #1001017|dequeued|server|server.#1001007|declined|@1001
+			+ no:x(1440 min) #1001015|match_cancelled|server|m1|left|@1001
+			+ no:y(1440 min) #1001021|match_cancelled|server|m1|left|@1001
+			+ pl x = #1001018||||
+			+ pl y = #1001020||||server=#1001009,1,~k,f,,
 			+ pub a = 6
 			+ pub b = 5
 			+ q:server:1 y = #1001009
-			+ st event=match_cancelled match=m1 reason=left record=allocating|#1001023|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
-			a told 6: x/#1001006 #1001016||||server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001017|match_cancelled|server|m1|left|@1001 x/#1001006 #1001018|||| #1001019|dequeued|server|server.#1001007|declined|@1001 x/#1001006 #1001020|||| #1001021|dequeued|trio|trio.#1001010|declined|@1001
+			+ st event=match_cancelled match=m1 reason=left record=allocating|#1001021|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
+			a told 6: x/#1001006 #1001014||||server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001015|match_cancelled|server|m1|left|@1001 x/#1001006 #1001016|||| #1001017|dequeued|server|server.#1001007|declined|@1001 x/#1001006 #1001018|||| #1001019|dequeued|trio|trio.#1001010|declined|@1001
 		`,
 		again: `= no such match`,
 	},
@@ -155,24 +155,24 @@ var fallRules = []rule{
 		want: `
 			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
-			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 3
 			- pub b = 2
 			+ dc:check,x(10 min) @601001
-			+ no:x(1440 min) #1001015|match_cancelled|check|m1|declined|@1001
-			+ no:y(1440 min) #1001017|match_cancelled|check|m1|declined|@1001
-			+ pl x = #1001014||||trio=#1001010,1,~k,f,,
-			+ pl y = #1001016||||check=#1001009,1,~k,f,,
+			+ no:x(1440 min) #1001013|match_cancelled|check|m1|declined|@1001
+			+ no:y(1440 min) #1001015|match_cancelled|check|m1|declined|@1001
+			+ pl x = #1001012||||trio=#1001010,1,~k,f,,
+			+ pl y = #1001014||||check=#1001009,1,~k,f,,
 			+ pub a = 4
 			+ pub b = 3
 			+ q:check:1 y = #1001009
 			+ q:trio:1 x = #1001010
-			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001017|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
-			a told 4: x/#1001006 #1001014||||trio=#1001010,1,~k,f,, #1001015|match_cancelled|check|m1|declined|@1001 x/#1001006 is back from m1 map[trio:{1 1}]
+			+ st event=match_cancelled match=m1 reason=declined record=proposed|#1001015|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
+			a told 4: x/#1001006 #1001012||||trio=#1001010,1,~k,f,, #1001013|match_cancelled|check|m1|declined|@1001 x/#1001006 is back from m1 map[trio:{1 1}]
 			= left [check], match "", record ""
 		`,
-		again: `= left [], match "", record "#1001014||||trio=#1001010,1,~k,f,,"`,
+		again: `= left [], match "", record "#1001012||||trio=#1001010,1,~k,f,,"`,
 	},
 	{
 		name: "to leave the world of a match that asks for its server", script: "remove_from_queue",
@@ -180,50 +180,50 @@ var fallRules = []rule{
 		do:    func(b *bundle) string { return b.leave("x") },
 		want: `
 			- al m1 = @1001
-			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
+			- m m1 = allocating|#1001013|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			- mx m1 = @601001
-			- pl x = #1001012|m1|@61001|h|server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			- pl y = #1001013|m1|@61001|h|server=#1001009,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001011|m1|@61001|h|server=#1001009,1,~k,f,,
 			- pub a = 5
 			- pub b = 4
 			+ dc:server,x(10 min) @601001
 			+ kp x = @301001
-			+ no:x(1440 min) #1001017|match_cancelled|server|m1|left|@1001
-			+ no:y(1440 min) #1001019|match_cancelled|server|m1|left|@1001
-			+ pl x = #1001016||||
-			+ pl y = #1001018||||server=#1001009,1,~k,f,,
+			+ no:x(1440 min) #1001015|match_cancelled|server|m1|left|@1001
+			+ no:y(1440 min) #1001017|match_cancelled|server|m1|left|@1001
+			+ pl x = #1001014||||
+			+ pl y = #1001016||||server=#1001009,1,~k,f,,
 			+ pub a = 6
 			+ pub b = 5
 			+ q:server:1 y = #1001009
-			+ st event=match_cancelled match=m1 reason=left record=allocating|#1001019|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
-			a told 6: x/#1001006 #1001016|||| #1001017|match_cancelled|server|m1|left|@1001
+			+ st event=match_cancelled match=m1 reason=left record=allocating|#1001017|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
+			a told 6: x/#1001006 #1001014|||| #1001015|match_cancelled|server|m1|left|@1001
 			= left [server trio], match "", record ""
 		`,
-		again: `= left [], match "", record "#1001016||||"`,
+		again: `= left [], match "", record "#1001014||||"`,
 	},
 	{
 		name: "a ticket elsewhere that is left while it is held does not come back", script: "remove_from_queue",
 		given: func(b *bundle) { b.proposed(check2) },
 		do:    func(b *bundle) string { return b.leave("x", "trio") },
 		want: `
-			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pub a = 3
-			+ pl x = #1001014|m1|@61001|h|check=#1001007,1,~k,f,,
+			+ pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,
 			+ pub a = 4
 			a told 4:
-			= left [trio], match "m1", record "#1001014|m1|@61001|h|check=#1001007,1,~k,f,,"
+			= left [trio], match "m1", record "#1001012|m1|@61001|h|check=#1001007,1,~k,f,,"
 		`,
-		again: `= left [], match "m1", record "#1001014|m1|@61001|h|check=#1001007,1,~k,f,,"`,
+		again: `= left [], match "m1", record "#1001012|m1|@61001|h|check=#1001007,1,~k,f,,"`,
 	},
 	{
 		name: "who was asked and did not answer is out, who was not shown the prompt is back", script: "sweep",
 		given: func(b *bundle) { b.proposed(check2); b.show("y"); b.step(time.Minute); b.touch(); b.renew() },
 		do:    func(b *bundle) string { return said(b.stores[0].Sweep(b.ctx, time.Second, nil)) },
 		want: `
-			- m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001||y|||3600000,60000,600000,0,0,0,0,0|
+			- m m1 = proposed|#1001012|#0|check|#1001011|@61001|play=rm1|x;y||@61001||y|||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
-			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 3
 			- pub b = 2
 			+ dc:check,y(10 min) @661001
@@ -262,10 +262,10 @@ var fallRules = []rule{
 		do:    func(b *bundle) string { return said(b.stores[0].Sweep(b.ctx, time.Second, nil)) },
 		want: `
 			- al m1 = @1001
-			- m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
+			- m m1 = allocating|#1001013|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			- mx m1 = @601001
-			- pl x = #1001012|m1|@61001|h|server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			- pl y = #1001013|m1|@61001|h|server=#1001009,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001011|m1|@61001|h|server=#1001009,1,~k,f,,
 			+ aw x = @1801001
 			+ aw y = @1801001
 			+ meta swept = @601001|0
@@ -285,21 +285,21 @@ var fallRules = []rule{
 		want: `
 			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
-			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 3
 			- pub b = 2
-			+ no:x(1440 min) #1001015|match_cancelled|check|m1|left|@1001
-			+ no:y(1440 min) #1001017|match_cancelled|check|m1|left|@1001
-			+ pl x = #1001014||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			+ pl y = #1001016||||check=#1001009,1,~k,f,,
+			+ no:x(1440 min) #1001013|match_cancelled|check|m1|left|@1001
+			+ no:y(1440 min) #1001015|match_cancelled|check|m1|left|@1001
+			+ pl x = #1001012||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			+ pl y = #1001014||||check=#1001009,1,~k,f,,
 			+ pub a = 4
 			+ pub b = 3
 			+ q:check:1 x = #1001007
 			+ q:check:1 y = #1001009
 			+ q:trio:1 x = #1001010
-			+ st event=match_cancelled match=m1 reason=left record=proposed|#1001017|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
-			a told 4: x/#1001006 #1001014||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001015|match_cancelled|check|m1|left|@1001 x/#1001006 is back from m1 map[check:{1 2} trio:{1 1}]
+			+ st event=match_cancelled match=m1 reason=left record=proposed|#1001015|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
+			a told 4: x/#1001006 #1001012||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #1001013|match_cancelled|check|m1|left|@1001 x/#1001006 is back from m1 map[check:{1 2} trio:{1 1}]
 			= ended
 		`,
 		again: `= no such match`,

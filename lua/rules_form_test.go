@@ -26,17 +26,17 @@ var formRules = []rule{
 			- q:trio:1 z = #1001009
 			+ m m1 = complete|#2001000|#0|trio|#2001000|@3602001|play=rm1|x;y;z|
 			+ mx m1 = @3602001
-			+ pl x = #2001001|m1|@3602001||
-			+ pl y = #2001002|m1|@3602001||
-			+ pl z = #2001003|m1|@3602001||
+			+ pl x = #2001000|m1|@3602001||
+			+ pl y = #2001000|m1|@3602001||
+			+ pl z = #2001000|m1|@3602001||
 			+ pub a = 3
 			+ pub b = 2
 			+ st event=match_complete match=m1 record=complete|#2001000|#0|trio|#2001000|@3602001|play=rm1|x;y;z|
-			+ ws:trio b0 = 30000000,1,1000
 			+ ws:trio mean = 1000,@2001
 			+ ws:trio open = 1
 			+ ws:trio total = 1
-			a told 3: match m1 x/#1001003 #2001001|m1|@3602001|| y/#1001004 #2001002|m1|@3602001||
+			+ ws:trio waits = 30000000,1,1000,0,0
+			a told 3: match m1 x/#1001003 #2001000|m1|@3602001|| y/#1001004 #2001000|m1|@3602001||
 			= {Matches:1 Players:3 Parked:0 WaitSum:1s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
@@ -62,16 +62,16 @@ var formRules = []rule{
 			- q:trio:1 p0002 = #1001012
 			+ m m1 = complete|#1001017|#0|trio|#1001017|@3601001|play=rm1|p0000;p0001;p0002|
 			+ mx m1 = @3601001
-			+ pl p0000 = #1001018|m1|@3601001||
-			+ pl p0001 = #1001019|m1|@3601001||
-			+ pl p0002 = #1001020|m1|@3601001||
+			+ pl p0000 = #1001017|m1|@3601001||
+			+ pl p0001 = #1001017|m1|@3601001||
+			+ pl p0002 = #1001017|m1|@3601001||
 			+ pub a = 2
 			+ st event=match_complete match=m1 record=complete|#1001017|#0|trio|#1001017|@3601001|play=rm1|p0000;p0001;p0002|
-			+ ws:trio b0 = 30000000,1,0
 			+ ws:trio mean = 0,@1001
 			+ ws:trio open = 1
 			+ ws:trio total = 1
-			a told 2: match m1 p0000/#1001003 #1001018|m1|@3601001|| p0001/#1001004 #1001019|m1|@3601001|| p0002/#1001005 #1001020|m1|@3601001||
+			+ ws:trio waits = 30000000,1,0,0,0
+			a told 2: match m1 p0000/#1001003 #1001017|m1|@3601001|| p0001/#1001004 #1001017|m1|@3601001|| p0002/#1001005 #1001017|m1|@3601001||
 			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:true After:0 OpensIn:0s}
 		`,
 		again: `
@@ -82,20 +82,20 @@ var formRules = []rule{
 			- q:trio:1 p0003 = #1001013
 			- q:trio:1 p0004 = #1001014
 			- q:trio:1 p0005 = #1001015
-			- ws:trio b0 = 30000000,1,0
 			- ws:trio open = 1
 			- ws:trio total = 1
-			+ m m2 = complete|#1001021|#0|trio|#1001021|@3601001|play=rm2|p0003;p0004;p0005|
+			- ws:trio waits = 30000000,1,0,0,0
+			+ m m2 = complete|#1001018|#0|trio|#1001018|@3601001|play=rm2|p0003;p0004;p0005|
 			+ mx m2 = @3601001
-			+ pl p0003 = #1001022|m2|@3601001||
-			+ pl p0004 = #1001023|m2|@3601001||
-			+ pl p0005 = #1001024|m2|@3601001||
+			+ pl p0003 = #1001018|m2|@3601001||
+			+ pl p0004 = #1001018|m2|@3601001||
+			+ pl p0005 = #1001018|m2|@3601001||
 			+ pub a = 3
-			+ st event=match_complete match=m2 record=complete|#1001021|#0|trio|#1001021|@3601001|play=rm2|p0003;p0004;p0005|
-			+ ws:trio b0 = 30000000,2,0
+			+ st event=match_complete match=m2 record=complete|#1001018|#0|trio|#1001018|@3601001|play=rm2|p0003;p0004;p0005|
 			+ ws:trio open = 2
 			+ ws:trio total = 2
-			a told 3: match m2 p0003/#1001006 #1001022|m2|@3601001|| p0004/#1001007 #1001023|m2|@3601001|| p0005/#1001008 #1001024|m2|@3601001||
+			+ ws:trio waits = 30000000,2,0,0,0
+			a told 3: match m2 p0003/#1001006 #1001018|m2|@3601001|| p0004/#1001007 #1001018|m2|@3601001|| p0005/#1001008 #1001018|m2|@3601001||
 			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 	},
@@ -167,16 +167,16 @@ var formRules = []rule{
 			+ kp h = @301001
 			+ m m1 = complete|#1001009|#0|trio|#1001009|@3601001|play=rm1|h;x;y|
 			+ mx m1 = @3601001
-			+ pl h = #1001010|m1|@3601001||trio=#1001004,1,key,:1,@1001,
-			+ pl x = #1001011|m1|@3601001||
-			+ pl y = #1001012|m1|@3601001||
+			+ pl h = #1001009|m1|@3601001||trio=#1001004,1,key,:1,@1001,
+			+ pl x = #1001009|m1|@3601001||
+			+ pl y = #1001009|m1|@3601001||
 			+ pub a = 2
 			+ st event=match_complete match=m1 record=complete|#1001009|#0|trio|#1001009|@3601001|play=rm1|h;x;y|
-			+ ws:trio b0 = 30000000,1,0
 			+ ws:trio mean = 0,@1001
 			+ ws:trio open = 1
 			+ ws:trio total = 1
-			a told 2: match m1 x/#1001005 #1001011|m1|@3601001|| y/#1001006 #1001012|m1|@3601001||
+			+ ws:trio waits = 30000000,1,0,0,0
+			a told 2: match m1 x/#1001005 #1001009|m1|@3601001|| y/#1001006 #1001009|m1|@3601001||
 			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
@@ -205,15 +205,15 @@ var formRules = []rule{
 			- q:duel:1 y = #1001007
 			+ m m1 = complete|#1001009|#0|duel|#1001009|@3601001|play=rm1|x;y|
 			+ mx m1 = @3601001
-			+ pl x = #1001010|m1|@3601001||
-			+ pl y = #1001011|m1|@3601001||
+			+ pl x = #1001009|m1|@3601001||
+			+ pl y = #1001009|m1|@3601001||
 			+ pub a = 2
 			+ st event=match_complete match=m1 record=complete|#1001009|#0|duel|#1001009|@3601001|play=rm1|x;y|
-			+ ws:duel b0 = 30000000,1,0
 			+ ws:duel mean = 0,@1001
 			+ ws:duel open = 1
 			+ ws:duel total = 1
-			a told 2: match m1 x/#1001003 #1001010|m1|@3601001|| y/#1001004 #1001011|m1|@3601001||
+			+ ws:duel waits = 30000000,1,0,0,0
+			a told 2: match m1 x/#1001003 #1001009|m1|@3601001|| y/#1001004 #1001009|m1|@3601001||
 			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001008 OpensIn:0s}`,
@@ -230,35 +230,35 @@ var formRules = []rule{
 		},
 		do: func(b *bundle) string { return said(b.form(0, apart, 2), nil) },
 		want: `
-			- pl w = #1001021||||apart=#1001021,1,~k,f,,
-			- pl x = #1001018||||apart=#1001018,1,~k,f,,
-			- pl y = #1001019||||apart=#1001019,1,~k,f,,
-			- pl z = #1001020||||apart=#1001020,1,~k,f,,
+			- pl w = #1001019||||apart=#1001019,1,~k,f,,
+			- pl x = #1001016||||apart=#1001016,1,~k,f,,
+			- pl y = #1001017||||apart=#1001017,1,~k,f,,
+			- pl z = #1001018||||apart=#1001018,1,~k,f,,
 			- pub a = 5
-			- q:apart:1 x = #1001018
-			- q:apart:1 y = #1001019
-			- q:apart:1 z = #1001020
-			- q:apart:1 w = #1001021
-			- ws:apart b0 = 30000000,1,0
+			- q:apart:1 x = #1001016
+			- q:apart:1 y = #1001017
+			- q:apart:1 z = #1001018
+			- q:apart:1 w = #1001019
 			- ws:apart open = 0
 			- ws:apart total = 1
-			+ m m2 = complete|#1001022|#0|apart|#1001022|@3601001|play=rm2|x;z|
-			+ m m3 = complete|#1001025|#0|apart|#1001025|@3601001|play=rm3|y;w|
+			- ws:apart waits = 30000000,1,0,0,0
+			+ m m2 = complete|#1001020|#0|apart|#1001020|@3601001|play=rm2|x;z|
+			+ m m3 = complete|#1001021|#0|apart|#1001021|@3601001|play=rm3|y;w|
 			+ mx m2 = @3601001
 			+ mx m3 = @3601001
-			+ pl w = #1001027|m3|@3601001||
-			+ pl x = #1001023|m2|@3601001||
-			+ pl y = #1001026|m3|@3601001||
-			+ pl z = #1001024|m2|@3601001||
+			+ pl w = #1001021|m3|@3601001||
+			+ pl x = #1001020|m2|@3601001||
+			+ pl y = #1001021|m3|@3601001||
+			+ pl z = #1001020|m2|@3601001||
 			+ pub a = 6
 			+ rc:apart,w,y(1 min) 1
 			+ rc:apart,x,z(1 min) 1
-			+ st event=match_complete match=m2 record=complete|#1001022|#0|apart|#1001022|@3601001|play=rm2|x;z|
-			+ st event=match_complete match=m3 record=complete|#1001025|#0|apart|#1001025|@3601001|play=rm3|y;w|
-			+ ws:apart b0 = 30000000,3,0
+			+ st event=match_complete match=m2 record=complete|#1001020|#0|apart|#1001020|@3601001|play=rm2|x;z|
+			+ st event=match_complete match=m3 record=complete|#1001021|#0|apart|#1001021|@3601001|play=rm3|y;w|
 			+ ws:apart open = 2
 			+ ws:apart total = 3
-			a told 6: match m2 match m3 x/#1001014 #1001023|m2|@3601001|| z/#1001016 #1001024|m2|@3601001|| y/#1001015 #1001026|m3|@3601001|| w/#1001017 #1001027|m3|@3601001||
+			+ ws:apart waits = 30000000,3,0,0,0
+			a told 6: match m2 match m3 x/#1001012 #1001020|m2|@3601001|| z/#1001014 #1001020|m2|@3601001|| y/#1001013 #1001021|m3|@3601001|| w/#1001015 #1001021|m3|@3601001||
 			= {Matches:2 Players:4 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
@@ -274,8 +274,8 @@ var formRules = []rule{
 			b.join(0, apart, b.who["x"], b.who["y"])
 		},
 		do:    func(b *bundle) string { return said(b.form(0, apart, 2), nil) },
-		want:  `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001015 OpensIn:0s}`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001015 OpensIn:0s}`,
+		want:  `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001013 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001013 OpensIn:0s}`,
 	},
 	{
 		name: "nothing is formed in a world that is closed", script: "find_opponent",

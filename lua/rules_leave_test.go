@@ -53,8 +53,8 @@ var leaveRules = []rule{
 		name: "a match that was faster stands", script: "remove_from_queue",
 		given: func(b *bundle) { b.waiting(0, pairs, "x", "y"); b.form(0, pairs, 1) },
 		do:    func(b *bundle) string { return b.leave("x") },
-		want:  `= left [], match "m1", record "#1001008|m1|@3601001||"`,
-		again: `= left [], match "m1", record "#1001008|m1|@3601001||"`,
+		want:  `= left [], match "m1", record "#1001007|m1|@3601001||"`,
+		again: `= left [], match "m1", record "#1001007|m1|@3601001||"`,
 	},
 	{
 		name: "a session that was taken over leaves nothing", script: "remove_from_queue",

@@ -56,11 +56,11 @@ var lifeRules = []rule{
 			- q:trio:1 x = #1001010
 			+ m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			+ mx m1 = @61001
-			+ pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			+ pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
+			+ pl x = #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			+ pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			+ pub a = 3
 			+ pub b = 2
-			a told 3: match m1 x/#1001006 #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			a told 3: match m1 x/#1001006 #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
@@ -82,10 +82,10 @@ var lifeRules = []rule{
 			+ al m1 = @1001
 			+ m m1 = allocating|#1001010|#0|server|#1001010|@601001|play=rm1|x;y|||||||3600000,0,600000,1,0,0,0,0|
 			+ mx m1 = @601001
-			+ pl x = #1001011|m1|@601001|h|server=#1001008,1,~k,f,,
-			+ pl y = #1001012|m1|@601001|h|server=#1001009,1,~k,f,,
+			+ pl x = #1001010|m1|@601001|h|server=#1001008,1,~k,f,,
+			+ pl y = #1001010|m1|@601001|h|server=#1001009,1,~k,f,,
 			+ pub a = 2
-			a told 2: match m1 x/#1001006 #1001011|m1|@601001|h|server=#1001008,1,~k,f,, y/#1001007 #1001012|m1|@601001|h|server=#1001009,1,~k,f,,
+			a told 2: match m1 x/#1001006 #1001010|m1|@601001|h|server=#1001008,1,~k,f,, y/#1001007 #1001010|m1|@601001|h|server=#1001009,1,~k,f,,
 			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
@@ -105,7 +105,7 @@ var lifeRules = []rule{
 			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
 			- pub a = 3
 			- pub b = 2
-			+ m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,0,0,0,0,0|
+			+ m m1 = proposed|#1001012|#0|check|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,0,0,0,0,0|
 			+ pub a = 4
 			+ pub b = 3
 			a told 4: match m1
@@ -118,24 +118,24 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(check2); b.accept("x") },
 		do:    func(b *bundle) string { return b.accept("y") },
 		want: `
-			- m m1 = proposed|#1001014|#0|check|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,0,0,0,0,0|
+			- m m1 = proposed|#1001012|#0|check|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,0,0,0,0,0|
 			- mx m1 = @61001
-			- pl x = #1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			- pl y = #1001013|m1|@61001|h|check=#1001009,1,~k,f,,
+			- pl x = #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
+			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 4
 			- pub b = 3
-			+ m m1 = complete|#1001017|#0|check|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,0,0,0,0,0|
+			+ m m1 = complete|#1001015|#0|check|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,0,0,0,0,0|
 			+ mx m1 = @3601001
-			+ pl x = #1001015|m1|@3601001||
-			+ pl y = #1001016|m1|@3601001||
+			+ pl x = #1001013|m1|@3601001||
+			+ pl y = #1001014|m1|@3601001||
 			+ pub a = 5
 			+ pub b = 4
-			+ st event=match_complete match=m1 record=complete|#1001017|#0|check|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,0,0,0,0,0|
-			+ ws:check b0 = 30000000,1,0
+			+ st event=match_complete match=m1 record=complete|#1001015|#0|check|#1001011|@3601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,0,0,0,0,0|
 			+ ws:check mean = 0,@1001
 			+ ws:check open = 1
 			+ ws:check total = 1
-			b told 4: match m1 y/#1001008 #1001016|m1|@3601001||
+			+ ws:check waits = 30000000,1,0,0,0
+			b told 4: match m1 y/#1001008 #1001014|m1|@3601001||
 			= complete
 		`,
 		again: `= no such match`,
@@ -145,12 +145,12 @@ var lifeRules = []rule{
 		given: func(b *bundle) { b.proposed(server); b.accept("x") },
 		do:    func(b *bundle) string { return b.accept("y") },
 		want: `
-			- m m1 = proposed|#1001014|#0|server|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,1,0,0,0,0|
+			- m m1 = proposed|#1001012|#0|server|#1001011|@61001|play=rm1|x;y||@61001|x|x|||3600000,60000,600000,1,0,0,0,0|
 			- mx m1 = @61001
 			- pub a = 4
 			- pub b = 3
 			+ al m1 = @1001
-			+ m m1 = allocating|#1001015|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
+			+ m m1 = allocating|#1001013|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			+ mx m1 = @601001
 			+ pub a = 5
 			+ pub b = 4
@@ -220,7 +220,7 @@ var lifeRules = []rule{
 		},
 		do: func(b *bundle) string { return b.joinAs(check2, b.joinOf("x", "k", "f")) },
 		want: `
-			- pl x = #1001018||||
+			- pl x = #1001016||||
 			- pub a = 4
 			+ pl x = #601001002||||check=#601001002,1,k,f:2,,
 			+ pub a = 5
@@ -236,7 +236,7 @@ var lifeRules = []rule{
 		do:    func(b *bundle) string { return b.show("x", "y", "z") },
 		want: `
 			- m m1 = proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|
-			+ m m1 = proposed|#1001015|#0|check|#1001011|@61001|play=rm1|x;y||@61001||x;y|||3600000,60000,600000,0,0,0,0,0|
+			+ m m1 = proposed|#1001013|#0|check|#1001011|@61001|play=rm1|x;y||@61001||x;y|||3600000,60000,600000,0,0,0,0,0|
 		`,
 		again: ``,
 	},
@@ -255,16 +255,16 @@ var lifeRules = []rule{
 			- aw x = @361001
 			- pr:x(16 min) A|#0|a|#1001006
 			+ ip:a x
-			+ pr:x(10 min) L|#0|a|#1001014
-			= x/#1001014 as of #1001014: record "#1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,", match "proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|", ranks map[check:{1 0} trio:{1 0}]
+			+ pr:x(10 min) L|#0|a|#1001012
+			= x/#1001012 as of #1001012: record "#1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,", match "proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|", ranks map[check:{1 0} trio:{1 0}]
 		`,
 		again: `
-			- pr:x(10 min) L|#0|a|#1001014
+			- pr:x(10 min) L|#0|a|#1001012
 			- pub a = 3
-			+ pr:x(10 min) L|#0|a|#1001015
+			+ pr:x(10 min) L|#0|a|#1001013
 			+ pub a = 4
-			a told 4: x replaced by #1001015
-			= x/#1001015 as of #1001015: record "#1001012|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,", match "proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|", ranks map[check:{1 0} trio:{1 0}]
+			a told 4: x replaced by #1001013
+			= x/#1001013 as of #1001013: record "#1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,", match "proposed|#1001011|#0|check|#1001011|@61001|play=rm1|x;y||@61001|||||3600000,60000,600000,0,0,0,0,0|", ranks map[check:{1 0} trio:{1 0}]
 		`,
 	},
 	{
@@ -290,24 +290,24 @@ var lifeRules = []rule{
 			- q:trio:1 t0004 = #1001027
 			- q:trio:1 t0005 = #1001028
 			+ m m1 = complete|#1001032|#0|trio|#1001032|@3601001|play=rm1|t0000;t0001;t0002|
-			+ m m2 = complete|#1001036|#0|trio|#1001036|@3601001|play=rm2|t0003;t0004;t0005|
+			+ m m2 = complete|#1001033|#0|trio|#1001033|@3601001|play=rm2|t0003;t0004;t0005|
 			+ mr:trio(0 min) 18000000010:2
 			+ mx m1 = @3601001
 			+ mx m2 = @3601001
-			+ pl t0000 = #1001033|m1|@3601001||
-			+ pl t0001 = #1001034|m1|@3601001||
-			+ pl t0002 = #1001035|m1|@3601001||
-			+ pl t0003 = #1001037|m2|@3601001||
-			+ pl t0004 = #1001038|m2|@3601001||
-			+ pl t0005 = #1001039|m2|@3601001||
+			+ pl t0000 = #1001032|m1|@3601001||
+			+ pl t0001 = #1001032|m1|@3601001||
+			+ pl t0002 = #1001032|m1|@3601001||
+			+ pl t0003 = #1001033|m2|@3601001||
+			+ pl t0004 = #1001033|m2|@3601001||
+			+ pl t0005 = #1001033|m2|@3601001||
 			+ pub a = 3
 			+ st event=match_complete match=m1 record=complete|#1001032|#0|trio|#1001032|@3601001|play=rm1|t0000;t0001;t0002|
-			+ st event=match_complete match=m2 record=complete|#1001036|#0|trio|#1001036|@3601001|play=rm2|t0003;t0004;t0005|
-			+ ws:trio b0 = 30000000,2,0
+			+ st event=match_complete match=m2 record=complete|#1001033|#0|trio|#1001033|@3601001|play=rm2|t0003;t0004;t0005|
 			+ ws:trio mean = 0,@1001
 			+ ws:trio open = 2
 			+ ws:trio total = 2
-			a told 3: match m1 match m2 t0000/#1001014 #1001033|m1|@3601001|| t0001/#1001015 #1001034|m1|@3601001|| t0002/#1001016 #1001035|m1|@3601001|| t0003/#1001017 #1001037|m2|@3601001|| t0004/#1001018 #1001038|m2|@3601001|| t0005/#1001019 #1001039|m2|@3601001||
+			+ ws:trio waits = 30000000,2,0,0,0
+			a told 3: match m1 match m2 t0000/#1001014 #1001032|m1|@3601001|| t0001/#1001015 #1001032|m1|@3601001|| t0002/#1001016 #1001032|m1|@3601001|| t0003/#1001017 #1001033|m2|@3601001|| t0004/#1001018 #1001033|m2|@3601001|| t0005/#1001019 #1001033|m2|@3601001||
 			= {Matches:2 Players:6 Parked:0 WaitSum:0s More:false After:0 OpensIn:101ms}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:1.1s}`,

@@ -12,14 +12,14 @@ var matchRules = []rule{
 		given: func(b *bundle) { b.waiting(0, pairs, "x", "y"); b.form(0, pairs, 1) },
 		do:    func(b *bundle) string { return said(b.stores[0].AckMatch(b.ctx, b.who["x"], "m1")) },
 		want: `
-			- pl x = #1001008|m1|@3601001||
+			- pl x = #1001007|m1|@3601001||
 			- pub a = 2
-			+ pl x = #1001010|m1|@3601001|1|
+			+ pl x = #1001008|m1|@3601001|1|
 			+ pub a = 3
 			a told 3:
-			= #1001010|m1|@3601001|1|
+			= #1001008|m1|@3601001|1|
 		`,
-		again: `= #1001010|m1|@3601001|1|`,
+		again: `= #1001008|m1|@3601001|1|`,
 	},
 	{
 		name: "another match than the player's", script: "ack_match",
@@ -48,14 +48,14 @@ var matchRules = []rule{
 		do:    func(b *bundle) string { return said(b.stores[0].LeaveMatch(b.ctx, b.who["x"], "m1")) },
 		want: `
 			- m m1 = complete|#1001007|#0|duel|#1001007|@3601001|play=rm1|x;y|
-			- pl x = #1001008|m1|@3601001||
+			- pl x = #1001007|m1|@3601001||
 			- pub a = 2
 			+ kp x = @301001
-			+ m m1 = complete|#1001010|#0|duel|#1001007|@3601001|play=rm1|x;y|x
-			+ pl x = #1001010||||
+			+ m m1 = complete|#1001008|#0|duel|#1001007|@3601001|play=rm1|x;y|x
+			+ pl x = #1001008||||
 			+ pub a = 3
 			a told 3: match m1
-			= #1001010||||
+			= #1001008||||
 		`,
 		again: `= no such match`,
 	},
@@ -69,18 +69,18 @@ var matchRules = []rule{
 		},
 		do: func(b *bundle) string { return said(b.stores[0].LeaveMatch(b.ctx, b.who["x"], "m1")) },
 		want: `
-			- m m1 = complete|#1001010|#0|duel|#1001007|@3601001|play=rm1|x;y|y
+			- m m1 = complete|#1001008|#0|duel|#1001007|@3601001|play=rm1|x;y|y
 			- mx m1 = @3601001
-			- pl x = #1001008|m1|@3601001||
+			- pl x = #1001007|m1|@3601001||
 			- pub a = 3
 			- ws:duel open = 1
 			+ kp x = @301001
-			+ pl x = #1001011||||
+			+ pl x = #1001009||||
 			+ pub a = 4
-			+ st event=match_ended match=m1 reason=left record=complete|#1001011|#0|duel|#1001007|@3601001|play=rm1|x;y|y;x
+			+ st event=match_ended match=m1 reason=left record=complete|#1001009|#0|duel|#1001007|@3601001|play=rm1|x;y|y;x
 			+ ws:duel open = 0
 			a told 4:
-			= #1001011||||
+			= #1001009||||
 		`,
 		again: `= no such match`,
 	},
@@ -111,24 +111,24 @@ var matchRules = []rule{
 		},
 		do: func(b *bundle) string { return said("ended", b.stores[0].EndMatch(b.ctx, "m1", Ended)) },
 		want: `
-			- m m1 = complete|#1001013|#0|trio|#1001009|@3601001|play=rm1|x;y;z|y
+			- m m1 = complete|#1001010|#0|trio|#1001009|@3601001|play=rm1|x;y;z|y
 			- mx m1 = @3601001
-			- pl x = #1001010|m1|@3601001||
-			- pl z = #1001012|m1|@3601001||
+			- pl x = #1001009|m1|@3601001||
+			- pl z = #1001009|m1|@3601001||
 			- pub a = 4
 			- pub b = 3
 			- ws:trio open = 1
 			+ kp x = @301001
 			+ kp z = @301001
-			+ no:x(1440 min) #1001016|match_ended|trio|m1|ended|@1001
-			+ no:z(1440 min) #1001018|match_ended|trio|m1|ended|@1001
-			+ pl x = #1001015||||
-			+ pl z = #1001017||||
+			+ no:x(1440 min) #1001013|match_ended|trio|m1|ended|@1001
+			+ no:z(1440 min) #1001015|match_ended|trio|m1|ended|@1001
+			+ pl x = #1001012||||
+			+ pl z = #1001014||||
 			+ pub a = 5
 			+ pub b = 4
-			+ st event=match_ended match=m1 reason=ended record=complete|#1001018|#0|trio|#1001009|@3601001|play=rm1|x;y;z|y
+			+ st event=match_ended match=m1 reason=ended record=complete|#1001015|#0|trio|#1001009|@3601001|play=rm1|x;y;z|y
 			+ ws:trio open = 0
-			a told 5: x/#1001003 #1001015|||| #1001016|match_ended|trio|m1|ended|@1001
+			a told 5: x/#1001003 #1001012|||| #1001013|match_ended|trio|m1|ended|@1001
 			= ended
 		`,
 		again: `= no such match`,
@@ -147,8 +147,8 @@ var matchRules = []rule{
 		want: `
 			- m m1 = complete|#1001007|#0|duel|#1001007|@3601001|play=rm1|x;y|
 			- mx m1 = @3601001
-			- pl x = #1001008|m1|@3601001||
-			- pl y = #1001009|m1|@3601001||
+			- pl x = #1001007|m1|@3601001||
+			- pl y = #1001007|m1|@3601001||
 			- ws:duel open = 1
 			+ no:x(1440 min) #3601001001|match_ended|duel|m1|expired|@3601001
 			+ no:y(1440 min) #3601001003|match_ended|duel|m1|expired|@3601001

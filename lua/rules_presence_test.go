@@ -112,7 +112,7 @@ var presenceRules = []rule{
 			+ pr:z(10 min) L|#0|a|#362001003
 			+ pub a = 3
 			a told 3: x replaced by #362001002
-			= x/#362001002 as of #362001003: record "#1001010|m1|@3601001||", match "complete|#1001009|#0|duel|#1001009|@3601001|play=rm1|x;y|", ranks map[]; z/#362001003 as of #362001003: record "", match "", ranks map[], notice dequeued duel.#1001008 presence_lost
+			= x/#362001002 as of #362001003: record "#1001009|m1|@3601001||", match "complete|#1001009|#0|duel|#1001009|@3601001|play=rm1|x;y|", ranks map[]; z/#362001003 as of #362001003: record "", match "", ranks map[], notice dequeued duel.#1001008 presence_lost
 		`,
 		again: `
 			- pr:x(10 min) L|#0|a|#362001002
@@ -122,7 +122,7 @@ var presenceRules = []rule{
 			+ pr:z(10 min) L|#0|a|#362001005
 			+ pub a = 4
 			a told 4: x replaced by #362001004 z replaced by #362001005
-			= x/#362001004 as of #362001005: record "#1001010|m1|@3601001||", match "complete|#1001009|#0|duel|#1001009|@3601001|play=rm1|x;y|", ranks map[]; z/#362001005 as of #362001005: record "", match "", ranks map[], notice dequeued duel.#1001008 presence_lost
+			= x/#362001004 as of #362001005: record "#1001009|m1|@3601001||", match "complete|#1001009|#0|duel|#1001009|@3601001|play=rm1|x;y|", ranks map[]; z/#362001005 as of #362001005: record "", match "", ranks map[], notice dequeued duel.#1001008 presence_lost
 		`,
 	},
 	{

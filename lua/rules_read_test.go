@@ -57,7 +57,7 @@ var readRules = []rule{
 		name: "waiting, matched, idle", script: "state",
 		given: func(b *bundle) { b.matched(); b.waiting(0, trio, "w"); b.join(0, pairs, b.who["w"]) },
 		do:    func(b *bundle) string { return saidStates(b.stores[0].States(b.ctx, []ident.Player{"w", "x", "idle"})) },
-		want:  `= w/#1001010 as of #1001012: record "#1001012||||trio=#1001011,1,~k,f,,;duel=#1001012,1,~k,f,,", match "", ranks map[duel:{1 1} trio:{1 1}]; x/#1001003 as of #1001012: record "#1001008|m1|@3601001||", match "complete|#1001007|#0|duel|#1001007|@3601001|play=rm1|x;y|", ranks map[]; idle/0 as of #1001012: record "", match "", ranks map[]`,
-		again: `= w/#1001010 as of #1001012: record "#1001012||||trio=#1001011,1,~k,f,,;duel=#1001012,1,~k,f,,", match "", ranks map[duel:{1 1} trio:{1 1}]; x/#1001003 as of #1001012: record "#1001008|m1|@3601001||", match "complete|#1001007|#0|duel|#1001007|@3601001|play=rm1|x;y|", ranks map[]; idle/0 as of #1001012: record "", match "", ranks map[]`,
+		want:  `= w/#1001008 as of #1001010: record "#1001010||||trio=#1001009,1,~k,f,,;duel=#1001010,1,~k,f,,", match "", ranks map[duel:{1 1} trio:{1 1}]; x/#1001003 as of #1001010: record "#1001007|m1|@3601001||", match "complete|#1001007|#0|duel|#1001007|@3601001|play=rm1|x;y|", ranks map[]; idle/0 as of #1001010: record "", match "", ranks map[]`,
+		again: `= w/#1001008 as of #1001010: record "#1001010||||trio=#1001009,1,~k,f,,;duel=#1001010,1,~k,f,,", match "", ranks map[duel:{1 1} trio:{1 1}]; x/#1001003 as of #1001010: record "#1001007|m1|@3601001||", match "complete|#1001007|#0|duel|#1001007|@3601001|play=rm1|x;y|", ranks map[]; idle/0 as of #1001010: record "", match "", ranks map[]`,
 	},
 }

@@ -33,21 +33,21 @@ var seatRules = []rule{
 			- pub b = 1
 			- q:room:1 x = #1001007
 			- q:room:1 y = #1001009
-			+ m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
+			+ m m1 = complete|#1001012|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
 			+ mx m1 = @3601001
 			+ op:room m1 = 1
-			+ pl x = #1001011|m1|@3601001|s|
-			+ pl y = #1001012|m1|@3601001|s|
+			+ pl x = #1001010|m1|@3601001|s|
+			+ pl y = #1001011|m1|@3601001|s|
 			+ pub a = 2
 			+ pub b = 2
 			+ sh x = @61001
 			+ sh y = @61001
 			+ st event=match_complete match=m1 record=complete|#1001010|#0|room|#1001010|@3601001|play=rm1|x||||||2|3600000,0,0,0,3,60000,0,0|0
-			+ ws:room b0 = 30000000,1,0
 			+ ws:room mean = 0,@1001
 			+ ws:room open = 1
 			+ ws:room total = 1
-			a told 2: match m1 x/#1001006 #1001011|m1|@3601001|s|
+			+ ws:room waits = 30000000,1,0,0,0
+			a told 2: match m1 x/#1001006 #1001010|m1|@3601001|s|
 			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
@@ -57,32 +57,32 @@ var seatRules = []rule{
 		given: func(b *bundle) { b.seated(); b.waiting(0, rooms, "z", "u") },
 		do:    func(b *bundle) string { return said(b.form(0, rooms, 1), nil) },
 		want: `
-			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
+			- m m1 = complete|#1001012|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
 			- op:room m1 = 1
-			- pl u = #1001017||||room=#1001017,1,~k,f,,
-			- pl z = #1001016||||room=#1001016,1,~k,f,,
+			- pl u = #1001016||||room=#1001016,1,~k,f,,
+			- pl z = #1001015||||room=#1001015,1,~k,f,,
 			- pub a = 3
 			- pub b = 2
-			- q:room:1 z = #1001016
-			- q:room:1 u = #1001017
-			- ws:room b0 = 30000000,1,0
+			- q:room:1 z = #1001015
+			- q:room:1 u = #1001016
 			- ws:room open = 1
 			- ws:room total = 1
-			+ m m1 = complete|#1001021|#0|room|#1001010|@3601001|play=rm1|x;y;z||||||0|3600000,0,0,0,3,60000,0,0|2
-			+ m m2 = complete|#1001019|#0|room|#1001019|@3601001|play=rm2|u||||||2|3600000,0,0,0,3,60000,0,0|0
+			- ws:room waits = 30000000,1,0,0,0
+			+ m m1 = complete|#1001019|#0|room|#1001010|@3601001|play=rm1|x;y;z||||||0|3600000,0,0,0,3,60000,0,0|2
+			+ m m2 = complete|#1001018|#0|room|#1001018|@3601001|play=rm2|u||||||2|3600000,0,0,0,3,60000,0,0|0
 			+ mx m2 = @3601001
 			+ op:room m2 = 2
-			+ pl u = #1001020|m2|@3601001|s|
-			+ pl z = #1001018|m1|@3601001|s|
+			+ pl u = #1001018|m2|@3601001|s|
+			+ pl z = #1001017|m1|@3601001|s|
 			+ pub a = 4
 			+ pub b = 3
 			+ sh u = @61001
 			+ sh z = @61001
-			+ st event=match_complete match=m2 record=complete|#1001019|#0|room|#1001019|@3601001|play=rm2|u||||||2|3600000,0,0,0,3,60000,0,0|0
-			+ ws:room b0 = 30000000,2,0
+			+ st event=match_complete match=m2 record=complete|#1001018|#0|room|#1001018|@3601001|play=rm2|u||||||2|3600000,0,0,0,3,60000,0,0|0
 			+ ws:room open = 2
 			+ ws:room total = 2
-			a told 4: match m1 match m2 u/#1001015 #1001020|m2|@3601001|s| z/#1001014 #1001018|m1|@3601001|s|
+			+ ws:room waits = 30000000,2,0,0,0
+			a told 4: match m1 match m2 u/#1001014 #1001018|m2|@3601001|s| z/#1001013 #1001017|m1|@3601001|s|
 			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
 		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
@@ -92,35 +92,35 @@ var seatRules = []rule{
 		given: (*bundle).seated,
 		do:    func(b *bundle) string { return said(b.stores[0].AckMatch(b.ctx, b.who["x"], "m1")) },
 		want: `
-			- pl x = #1001011|m1|@3601001|s|
+			- pl x = #1001010|m1|@3601001|s|
 			- pub a = 2
 			- sh x = @61001
-			+ pl x = #1001014|m1|@3601001|t|
+			+ pl x = #1001013|m1|@3601001|t|
 			+ pub a = 3
 			a told 3:
-			= #1001014|m1|@3601001|t|
+			= #1001013|m1|@3601001|t|
 		`,
-		again: `= #1001014|m1|@3601001|t|`,
+		again: `= #1001013|m1|@3601001|t|`,
 	},
 	{
 		name: "a seat is given back once", script: "leave_match",
 		given: (*bundle).seated,
 		do:    func(b *bundle) string { return said(b.stores[0].LeaveMatch(b.ctx, b.who["x"], "m1")) },
 		want: `
-			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
+			- m m1 = complete|#1001012|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
 			- op:room m1 = 1
-			- pl x = #1001011|m1|@3601001|s|
+			- pl x = #1001010|m1|@3601001|s|
 			- pub a = 2
 			- pub b = 2
 			- sh x = @61001
 			+ kp x = @301001
-			+ m m1 = complete|#1001014|#0|room|#1001010|@3601001|play=rm1|y||||||2|3600000,0,0,0,3,60000,0,0|1
+			+ m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|y||||||2|3600000,0,0,0,3,60000,0,0|1
 			+ op:room m1 = 2
-			+ pl x = #1001014||||
+			+ pl x = #1001013||||
 			+ pub a = 3
 			+ pub b = 3
 			a told 3:
-			= #1001014||||
+			= #1001013||||
 		`,
 		again: `= no such match`,
 	},
@@ -154,9 +154,9 @@ var seatRules = []rule{
 		do: func(b *bundle) string { return said(b.stores[0].Sweep(b.ctx, time.Second, nil)) },
 		want: `
 			- aw x = @361001
-			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
+			- m m1 = complete|#1001012|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
 			- op:room m1 = 1
-			- pl x = #1001014|m1|@3601001|t|
+			- pl x = #1001013|m1|@3601001|t|
 			- pr:x(10 min) A|#0|a|#1001006
 			- pub b = 3
 			+ m m1 = complete|#361001000|#0|room|#1001010|@3601001|play=rm1|y||||||2|3600000,0,0,0,3,60000,0,0|1
@@ -180,9 +180,9 @@ var seatRules = []rule{
 		},
 		do: func(b *bundle) string { return said(b.stores[0].Sweep(b.ctx, time.Second, nil)) },
 		want: `
-			- m m1 = complete|#1001013|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
+			- m m1 = complete|#1001012|#0|room|#1001010|@3601001|play=rm1|x;y||||||1|3600000,0,0,0,3,60000,0,0|1
 			- op:room m1 = 1
-			- pl x = #1001011|m1|@3601001|s|
+			- pl x = #1001010|m1|@3601001|s|
 			- pub a = 2
 			- pub b = 3
 			- sh x = @61001
@@ -204,8 +204,8 @@ var seatRules = []rule{
 		given: func(b *bundle) { b.matched(); b.leaveMatch("x") },
 		do:    func(b *bundle) string { return b.openSeats(2, nil) },
 		want: `
-			- m m1 = complete|#1001013|#0|duel|#1001010|@3601001|play=rm1|x;y|x
-			+ m m1 = complete|#1001014|#0|duel|#1001010|@3601001|play=rm1|y||||||2||0
+			- m m1 = complete|#1001011|#0|duel|#1001010|@3601001|play=rm1|x;y|x
+			+ m m1 = complete|#1001012|#0|duel|#1001010|@3601001|play=rm1|y||||||2||0
 			+ op:duel m1 = 2
 			= open 2, taken 0 in duel
 		`,
@@ -228,9 +228,9 @@ var seatRules = []rule{
 		given: func(b *bundle) { b.matched(); b.openSeats(1, nil) },
 		do:    func(b *bundle) string { return b.openSeats(0, nil) },
 		want: `
-			- m m1 = complete|#1001013|#0|duel|#1001010|@3601001|play=rm1|x;y||||||1||0
+			- m m1 = complete|#1001011|#0|duel|#1001010|@3601001|play=rm1|x;y||||||1||0
 			- op:duel m1 = 1
-			+ m m1 = complete|#1001014|#0|duel|#1001010|@3601001|play=rm1|x;y||||||0||0
+			+ m m1 = complete|#1001012|#0|duel|#1001010|@3601001|play=rm1|x;y||||||0||0
 			= open 0, taken 0 in duel
 		`,
 		again: `= open 0, taken 0 in duel`,
@@ -254,31 +254,31 @@ var seatRules = []rule{
 		given: func(b *bundle) { b.matched(); b.openSeats(1, nil); b.waiting(1, pairs, "z", "u", "v") },
 		do:    func(b *bundle) string { return said(b.form(0, pairs, 2), nil) },
 		want: `
-			- m m1 = complete|#1001013|#0|duel|#1001010|@3601001|play=rm1|x;y||||||1||0
+			- m m1 = complete|#1001011|#0|duel|#1001010|@3601001|play=rm1|x;y||||||1||0
 			- op:duel m1 = 1
-			- pl u = #1001018||||duel=#1001018,1,~k,f,,
-			- pl v = #1001019||||duel=#1001019,1,~k,f,,
-			- pl z = #1001017||||duel=#1001017,1,~k,f,,
+			- pl u = #1001016||||duel=#1001016,1,~k,f,,
+			- pl v = #1001017||||duel=#1001017,1,~k,f,,
+			- pl z = #1001015||||duel=#1001015,1,~k,f,,
 			- pub a = 2
 			- pub b = 1
-			- q:duel:1 z = #1001017
-			- q:duel:1 u = #1001018
-			- q:duel:1 v = #1001019
-			- ws:duel b0 = 30000000,1,0
+			- q:duel:1 z = #1001015
+			- q:duel:1 u = #1001016
+			- q:duel:1 v = #1001017
 			- ws:duel open = 1
 			- ws:duel total = 1
-			+ m m1 = complete|#1001024|#0|duel|#1001010|@3601001|play=rm1|x;y;z||||||0||1
-			+ m m2 = complete|#1001021|#0|duel|#1001021|@3601001|play=rm2|u;v|
+			- ws:duel waits = 30000000,1,0,0,0
+			+ m m1 = complete|#1001020|#0|duel|#1001010|@3601001|play=rm1|x;y;z||||||0||1
+			+ m m2 = complete|#1001019|#0|duel|#1001019|@3601001|play=rm2|u;v|
 			+ mx m2 = @3601001
-			+ pl u = #1001022|m2|@3601001||
-			+ pl v = #1001023|m2|@3601001||
-			+ pl z = #1001020|m1|@3601001||
+			+ pl u = #1001019|m2|@3601001||
+			+ pl v = #1001019|m2|@3601001||
+			+ pl z = #1001018|m1|@3601001||
 			+ pub a = 3
 			+ pub b = 2
-			+ st event=match_complete match=m2 record=complete|#1001021|#0|duel|#1001021|@3601001|play=rm2|u;v|
-			+ ws:duel b0 = 30000000,2,0
+			+ st event=match_complete match=m2 record=complete|#1001019|#0|duel|#1001019|@3601001|play=rm2|u;v|
 			+ ws:duel open = 2
 			+ ws:duel total = 2
+			+ ws:duel waits = 30000000,2,0,0,0
 			a told 3: match m1
 			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
 		`,
@@ -294,8 +294,8 @@ var seatRules = []rule{
 			b.join(0, apart, b.who["x"])
 		},
 		do:    func(b *bundle) string { return said(b.form(0, apart, 1), nil) },
-		want:  `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001015 OpensIn:0s}`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001015 OpensIn:0s}`,
+		want:  `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001013 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001013 OpensIn:0s}`,
 	},
 	{
 		name: "open seats of a group", script: "extract_group",
@@ -307,14 +307,14 @@ var seatRules = []rule{
 		},
 		do: func(b *bundle) string { return said(b.form(0, trio, 1), nil) },
 		want: `
-			- m m1 = complete|#1001016|#0|trio|#1001012|@3601001|play=rm1|x;y;w||||||1||0
+			- m m1 = complete|#1001013|#0|trio|#1001012|@3601001|play=rm1|x;y;w||||||1||0
 			- op:trio m1 = 1
-			- pl z = #1001018||||trio=#1001018,1,~k,f,,
+			- pl z = #1001015||||trio=#1001015,1,~k,f,,
 			- pub a = 2
 			- pub b = 1
-			- q:trio:1 z = #1001018
-			+ m m1 = complete|#1001020|#0|trio|#1001012|@3601001|play=rm1|x;y;w;z||||||0||1
-			+ pl z = #1001019|m1|@3601001||
+			- q:trio:1 z = #1001015
+			+ m m1 = complete|#1001017|#0|trio|#1001012|@3601001|play=rm1|x;y;w;z||||||0||1
+			+ pl z = #1001016|m1|@3601001||
 			+ pub a = 3
 			+ pub b = 2
 			a told 3: match m1

@@ -111,11 +111,12 @@ var sweepRules = []rule{
 			b.renew()
 			b.arrive(1, "y")
 		},
-		do: sweepOnce, want: `
+		do: sweepOnce,
+		want: `
 			- m m1 = complete|#1001007|#0|duel|#1001007|@3601001|play=rm1|x;y|
 			- mx m1 = @3601001
-			- pl x = #1001008|m1|@3601001||
-			- pl y = #1001009|m1|@3601001||
+			- pl x = #1001007|m1|@3601001||
+			- pl y = #1001007|m1|@3601001||
 			- ws:duel open = 1
 			+ meta swept = @3601001|0
 			+ no:x(1440 min) #3601001002|match_ended|duel|m1|expired|@3601001
@@ -187,13 +188,14 @@ var sweepRules = []rule{
 	{
 		name: "a world on its way out is forgotten when it is empty", script: "sweep",
 		given: func(b *bundle) { b.matched(); b.waiting(0, trio, "z"); b.declare(trio, apart) },
-		do:    sweepOnce, want: `
-			- w duel = #1001012|closing|
+		do:    sweepOnce,
+		want: `
+			- w duel = #1001010|closing|
 			- wc duel = {}
-			- ws:duel b0 = 30000000,1,0
 			- ws:duel mean = 0,@1001
 			- ws:duel open = 1
 			- ws:duel total = 1
+			- ws:duel waits = 30000000,1,0,0,0
 			+ meta swept = @1001|0
 			+ wt trio = @1001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}

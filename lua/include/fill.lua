@@ -29,6 +29,7 @@ end
 local function seat(member, may_sit)
   local room = fullest(may_sit)
   if not room then return false end
+  bind_newcomer(member, false)
   take_seat(room.id, room.match, member.player)
   seated_in[room] = seated_in[room] or {}
   table.insert(seated_in[room], member)
@@ -66,11 +67,12 @@ end
 
 -- settle writes what was joined and matched, and is the script's reply.
 local function settle(more, opens_at_ms, next_after)
+  enter_waiting()
   flush()
   flush_matches()
   count_formed(world)
   count_throttled(world, terms)
   tell_unasked()
   return finish(answer_joins({1, tell_all(), int(now_ms), more, #formed, formed_players + seats_taken, parked,
-    int(formed_wait_ms), int(opens_at_ms), next_after, mean_wait}))
+    int(formed_wait_ms), int(opens_at_ms), next_after, mean_wait, size_before}))
 end

@@ -21,25 +21,29 @@ end
 
 local function form_match(world, id, rooms, members, terms)
   local names, created = {}, next_place()
-  for i, member in ipairs(members) do
-    names[i] = member.player
+  for i = 1, #members do
+    names[i] = members[i].player
   end
-  local match = {version = created, epoch = epoch, world = world, created = created, rooms = rooms, players = names, left = {},
+  local match = {version = created, epoch = epoch, world = world, created = created, rooms = rooms, players = names, left = NOBODY_YET,
     by = '', accepted = NOBODY_YET, shown = NOBODY_YET, endpoint = '', open = '', terms = '', taken = ''}
   first_state(match, terms)
-  for _, member in ipairs(members) do
-    bind(member.player, id, match, first_stage(member.player, terms))
+  local held = is_held(match)
+  for i = 1, #members do
+    local member = members[i]
+    bind_newcomer(member, held)
+    bind(member.player, id, match, first_stage(member.player, terms), created)
   end
   local text = store_match(id, match)
-  for _, member in ipairs(members) do
-    if member.presence.state == 'L' then tell_match(member.presence.instance, id, text) end
-    tell_player(member.player, member.presence)
+  for i = 1, #members do
+    local presence = members[i].presence
+    if presence.state == 'L' then tell_match(presence.instance, id, text) end
+    tell_player(names[i], presence)
   end
   formed[#formed + 1] = id
   formed_players = formed_players + #members
-  local wait_ms = math.max(0, now_ms - math.floor(tonumber(members[1].place) / 1000))
+  local wait_ms = math.max(0, now_ms - math.floor(members[1].place / 1000))
   formed_wait_ms = formed_wait_ms + wait_ms
-  if is_held(match) then
+  if held then
     stream_if_read('match_' .. match.state, id, text)
   else
     stood = stood + 1

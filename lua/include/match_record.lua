@@ -19,8 +19,8 @@ local function parse_match(text)
 end
 
 local function format_match(match)
-  local text = table.concat({match.state, match.version, match.epoch, match.world, match.created, match.ends,
-    match.rooms, table.concat(match.players, ';'), table.concat(match.left, ';')}, '|')
+  local text = match.state .. '|' .. match.version .. '|' .. match.epoch .. '|' .. match.world .. '|' .. match.created .. '|' ..
+    match.ends .. '|' .. match.rooms .. '|' .. table.concat(match.players, ';') .. '|' .. table.concat(match.left, ';')
   if match.terms == '' and match.open == '' then return text end -- it is as most are
   local more = table.concat({match.by, table.concat(match.accepted, ';'), table.concat(match.shown, ';'), match.endpoint,
     match.open, match.terms, match.taken}, '|')

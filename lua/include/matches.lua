@@ -58,9 +58,11 @@ end
 
 -- bind has a player's record name a match. Of a match that is held the tickets keep their places; otherwise they end.
 local function bind(player, id, match, stage, version)
-  if is_held(match) then unqueue(player) else take_out(player) end
-  local record = load(player)
-  record.match, record.ends, record.acked = id, match.ends, is_held(match) and 'h' or stage
+  local held, record = is_held(match), load(player)
+  if #record.tickets > 0 then
+    if held then unqueue(player) else take_out(player) end
+  end
+  record.match, record.ends, record.acked = id, match.ends, held and 'h' or stage
   save(player, version)
 end
 

@@ -6,14 +6,15 @@ local PLAYERS_MAX = 200
 -- not taken over and whose record names the match. do_it returns how many players it looked at, and whether what became
 -- of the player is in what is told, and not in the answer.
 local function answer_each(first, count, do_it)
-  local players, answers, near = {}, {}, 0
+  local players, generations, answers, near = {}, {}, {}, 0
   for i = 1, count do
-    players[i] = ARGV[first + (i - 1) * 3]
+    local at = first + (i - 1) * 3
+    players[i], generations[i] = ARGV[at], ARGV[at + 1]
   end
   preload(players)
-  local presences = presences_of(players)
+  local presences = presences_of(players, generations)
   for i, player in ipairs(players) do
-    local generation, id = unpack(ARGV, first + (i - 1) * 3 + 1, first + (i - 1) * 3 + 2)
+    local generation, id = generations[i], ARGV[first + (i - 1) * 3 + 2]
     local record = load(player)
     if is_older(generation, presences[i]) then
       answers[i] = {CODE_REPLACED}

@@ -19,12 +19,13 @@ local calm = calm_until_ms > now_ms and calm_until_ms <= now_ms + presence_ttl_m
 
 -- next_place gives out the next of the realm's numbers.
 local function next_place()
-  last = math.max(last + 1, now_us)
+  last = last + 1
+  if last < now_us then last = now_us end
   return int(last)
 end
 
 -- finish writes what the prelude learned; every reply after the prelude passes through it.
 local function finish(reply)
-  redis.call('HSET', meta_key, 'last', int(last), 'touched', int(now_ms), 'calm_until', int(calm_until_ms))
+  redis.call('HSET', meta_key, 'last', int(last), 'touched', now_text, 'calm_until', int(calm_until_ms))
   return reply
 end

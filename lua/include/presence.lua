@@ -1,13 +1,14 @@
 -- presence: who is live by Redis' clock. pr:<player> is state|epoch|instance|generation with the state
 -- L (a socket), H (HTTP heartbeats) or A (away).
 local own = 'L|' .. epoch .. '|' .. self .. '|'
-local function parse_presence(text)
+local function parse_presence(text, expected)
   if not text then
     return {state = '', epoch = '', instance = '', generation = '0'}
   end
-  -- Most are live on the caller's instance: what is known of them need not be parsed.
-  local at, to = string.find(text, own, 1, true)
-  if at == 1 then return {state = 'L', epoch = epoch, instance = self, generation = string.sub(text, to + 1)} end
+  -- Most are live on the caller's instance, by the session that asks: that need not be parsed.
+  if expected and text == own .. expected then
+    return {state = 'L', epoch = epoch, instance = self, generation = expected}
+  end
   local state, seen_in, instance, generation = string.match(text, '^(%a)|(%d+)|([^|]*)|(%d+)$')
   return {state = state, epoch = seen_in, instance = instance, generation = generation}
 end
@@ -38,17 +39,18 @@ end
 -- is_older tells whether a session's generation was taken over by the one that the presence names.
 -- HTTP calls have none ('').
 local function is_older(generation, presence)
-  return generation ~= '' and tonumber(generation) < tonumber(presence.generation)
+  return generation ~= presence.generation and generation ~= '' and tonumber(generation) < tonumber(presence.generation)
 end
 
-local function presences_of(players)
-  local keys = {}
-  for i, player in ipairs(players) do
-    keys[i] = prefix .. 'pr:' .. player
+-- presences_of reads the presences of players; expected, if given, are the generations that they should have.
+local function presences_of(players, expected)
+  local keys, pr = {}, prefix .. 'pr:'
+  for i = 1, #players do
+    keys[i] = pr .. players[i]
   end
   local list = redis.call('MGET', unpack(keys))
   for i = 1, #players do
-    list[i] = parse_presence(list[i])
+    list[i] = parse_presence(list[i], expected and expected[i])
   end
   return list
 end

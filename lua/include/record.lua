@@ -18,20 +18,21 @@ end
 -- format_record is the record's text, which is kept until the record is saved again.
 local function format_record(record)
   if record.text then return record.text end
-  local tickets = {}
-  for i, t in ipairs(record.tickets) do
-    tickets[i] = t.world .. '=' .. t.place .. ',' .. t.n .. ',' .. t.key .. ',' .. t.print .. ',' .. t.ended .. ',' .. t.leader
+  local text = record.version .. '|' .. record.match .. '|' .. record.ends .. '|' .. record.acked .. '|'
+  local tickets = record.tickets
+  for i = 1, #tickets do
+    local t = tickets[i]
+    text = text .. (i > 1 and ';' or '') .. t.world .. '=' .. t.place .. ',' .. t.n .. ',' .. t.key .. ',' .. t.print .. ',' .. t.ended .. ',' .. t.leader
   end
-  record.text = record.version .. '|' .. record.match .. '|' .. record.ends .. '|' .. record.acked .. '|' .. table.concat(tickets, ';')
-  return record.text
+  record.text = text
+  return text
 end
 
 -- ticket_in is the record's ticket in a world, one that waits or the last that ended.
 local function ticket_in(record, world)
-  for i, t in ipairs(record.tickets) do
-    if t.world == world then
-      return t, i
-    end
+  local tickets = record.tickets
+  for i = 1, #tickets do
+    if tickets[i].world == world then return tickets[i], i end
   end
 end
 

@@ -3,7 +3,7 @@
 local KEPT_UNREAD, KEPT_FOR_READERS = '10000', '1000000'
 local function stream(event, id, text, reason)
   redis.call('XADD', prefix .. 'st', 'MAXLEN', '~', is_read and KEPT_FOR_READERS or KEPT_UNREAD, '*',
-    'event', event, 'match', id, 'at', int(now_ms), 'record', text, 'reason', reason or '')
+    'event', event, 'match', id, 'at', now_text, 'record', text, 'reason', reason or '')
 end
 
 local function stream_if_read(event, id, text)

@@ -4,33 +4,48 @@
 -- @include presence
 local told, told_matches = {}, {}
 
+local function lines_for(instance)
+  local lines = told[instance]
+  if not lines then
+    lines = {}
+    told[instance] = lines
+  end
+  return lines
+end
+
 local function tell(instance, line)
-  told[instance] = told[instance] or {}
-  table.insert(told[instance], line)
+  local lines = lines_for(instance)
+  lines[#lines + 1] = line
 end
 
 -- tell_self counts a change that the reply itself tells of: should the reply be lost, or the call be carried
 -- out late, the caller finds the gap.
 local function tell_self()
-  told[self] = told[self] or {}
+  lines_for(self)
 end
 
 -- tell_player sends a player's new record, with the note that goes with it, to where its session is.
 local function tell_player(player, presence, notice)
   if presence.state == 'L' then
     local line = 'P ' .. player .. ' ' .. presence.generation .. ' ' .. format_record(load(player))
-    tell(presence.instance, notice and line .. ' ' .. notice or line)
+    if notice then line = line .. ' ' .. notice end
+    tell(presence.instance, line)
   end
 end
 
 -- tell_match sends a match once to each instance that is told of it: as it stands in the end.
 local function tell_match(instance, id, text)
-  local seen = instance .. ' ' .. id
-  if not told_matches[seen] then
-    tell(instance, '')
-    told_matches[seen] = #told[instance]
+  local lines, seen = lines_for(instance), told_matches[id]
+  if not seen then
+    seen = {}
+    told_matches[id] = seen
   end
-  told[instance][told_matches[seen]] = 'M ' .. id .. ' ' .. text
+  local at = seen[instance]
+  if not at then
+    at = #lines + 1
+    seen[instance] = at
+  end
+  lines[at] = 'M ' .. id .. ' ' .. text
 end
 
 -- tell_all publishes and returns the caller's own part, or ''.

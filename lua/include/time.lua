@@ -10,6 +10,8 @@ end
 local now_ms = math.floor(now_us / 1000)
 
 -- A number built by .. loses digits beyond 14. %d cuts off what is no whole number, at half of what %.0f costs.
+local format = string.format
 local function int(n)
-  return string.format('%d', n)
+  return format('%d', n)
 end
+local now_text = int(now_ms)

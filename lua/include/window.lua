@@ -34,9 +34,14 @@ local function read_window(width, after)
     reached = head[#head]
   end
   local room = width - #players
-  for i, newcomer in ipairs(newcomers) do
-    if i > room then break end
-    if is_live(newcomer.presence) then live[#live + 1] = newcomer else park_absent(newcomer.player) end
+  for i = 1, math.min(room, #newcomers) do
+    local newcomer = newcomers[i]
+    if is_live(newcomer.presence) then
+      live[#live + 1] = newcomer
+    else
+      enter(newcomer)
+      park_absent(newcomer.player)
+    end
     reached = newcomer.place
   end
   return live, #players + #newcomers >= width, reached

@@ -1,38 +1,36 @@
 -- writes: what a script is going to write. Scripts read and check everything, collect here, and write
 -- at the end, each kind with one variadic command that cannot fail.
 -- @include record
-local records, saved, kept, queues, away, notes, seat_holds = {}, {}, {}, {}, {}, {}, {}
-local just_added = {}
+local records, kept, queues, away, notes, seat_holds = {}, {}, {}, {}, {}, {}
 local KEPT_MS = 300000
 local NOTES_MS, NOTES_MAX = 86400000, 8
 
 -- preload reads the records of many players at once.
 local function preload(players)
   local missing = {}
-  for _, player in ipairs(players) do
-    if not records[player] then
-      missing[#missing + 1] = player
-    end
+  for i = 1, #players do
+    if not records[players[i]] then missing[#missing + 1] = players[i] end
   end
   if #missing > 0 then
     local texts = redis.call('HMGET', prefix .. 'pl', unpack(missing))
-    for i, player in ipairs(missing) do
-      records[player] = parse_record(texts[i])
+    for i = 1, #missing do
+      records[missing[i]] = parse_record(texts[i])
     end
   end
 end
 
 -- load is a player's record as this script has it so far.
 local function load(player)
-  if not records[player] then preload({player}) end
+  local record = records[player]
+  if record then return record end
+  preload({player})
   return records[player]
 end
 
 -- save gives the record a new version and has it written. A record that says nothing is removed.
 local function save(player, version)
   local record = records[player]
-  record.version, record.text = version or next_place(), nil
-  saved[player] = true
+  record.version, record.text, record.is_changed = version or next_place(), nil, true
 end
 
 -- keep has a record looked at again in five minutes, when its ended tickets may be forgotten.
@@ -43,17 +41,7 @@ end
 local function queue_set(world, n, leader, place)
   local key = prefix .. 'q:' .. world .. ':' .. n
   queues[key] = queues[key] or {}
-  if not place and just_added[leader] == key then
-    queues[key][leader], just_added[leader] = nil, nil -- it was never there
-    return
-  end
   queues[key][leader] = place
-end
-
--- queue_add is queue_set for a ticket that is not in the queue.
-local function queue_add(world, n, leader, place)
-  queue_set(world, n, leader, place)
-  just_added[leader] = prefix .. 'q:' .. world .. ':' .. n
 end
 
 -- take_out ends a player's waiting tickets, or just the one in a world: out of queue and record.
@@ -106,9 +94,10 @@ local function note(player, kind, world, subject, reason)
   return text
 end
 
--- While an epoch is young an idle record is kept too, lest another's late assertion brings back what it left.
+-- may_go tells of an idle record. While an epoch is young it is kept too, lest another's late assertion brings back what
+-- it left.
 local function may_go(player)
-  if not is_idle(records[player]) or kept[player] then return false end
+  if kept[player] then return false end
   if now_us - tonumber(epoch) > KEPT_MS * 1000 then return true end
   keep(player)
   return false
@@ -116,12 +105,14 @@ end
 
 local function flush_records()
   local set, gone = {}, {}
-  for player in pairs(saved) do
-    if may_go(player) then
+  for player, record in pairs(records) do
+    if not record.is_changed then
+      -- it was only looked at
+    elseif is_idle(record) and may_go(player) then
       gone[#gone + 1] = player
     else
       set[#set + 1] = player
-      set[#set + 1] = format_record(records[player])
+      set[#set + 1] = format_record(record)
     end
   end
   if #set > 0 then redis.call('HSET', prefix .. 'pl', unpack(set)) end
