@@ -40,7 +40,7 @@ var (
 func TestRules(t *testing.T) {
 	worlds := []WorldRules{trio, pairs, apart}
 	testRules(t, worlds, slices.Concat(presenceRules, leaseRules, joinRules, leaveRules, formRules, matchRules, sweepRules, worldRules, readRules))
-	testRules(t, append(worlds, check2, server, rooms), slices.Concat(lifeRules, fallRules, allocationRules, seatRules))
+	testRules(t, append(worlds, check2, server, rooms), slices.Concat(lifeRules, fallRules, allocationRules, seatRules, newcomerRules))
 }
 
 func testRules(t *testing.T, worlds []WorldRules, rules []rule) {
@@ -139,6 +139,10 @@ func (b *bundle) joinAs(w WorldRules, joins ...Join) string {
 	if err != nil {
 		return saidErr(err)
 	}
+	return saidJoined(result)
+}
+
+func saidJoined(result JoinResult) string {
 	var parts []string
 	for _, j := range result.Joined {
 		if j.Err != nil {
