@@ -2,14 +2,15 @@
 // flight goes into the next one. A lone request is committed at once; under load a commit carries as many as
 // have gathered, so that a round trip is shared instead of queued for. It knows nothing of what is committed.
 //
-// A committer has one goroutine and none per request. All its methods are safe for concurrent use.
+// A committer has one goroutine and needs none per request: who does not want to wait is called back. All its methods
+// are safe for concurrent use.
 package groupcommit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
@@ -55,34 +56,31 @@ type Committer[Q, R any] struct {
 	commit Commit[Q, R]
 	// wake holds a token while there is something new to look at.
 	wake chan struct{}
-	// idle are requests to be used again.
-	idle sync.Pool
 
 	mu      sync.Mutex
-	pending []*request[Q, R] // in the order of arrival
+	pending []request[Q, R] // in the order of arrival
 	poked   bool
 	stopped bool
 	cancel  context.CancelFunc // nil before Start
 	done    chan struct{}      // closed when the goroutine has ended; nil before Start
 
 	// The goroutine's own, kept to be used again.
-	taken []*request[Q, R]
+	taken []request[Q, R]
 	batch []Q
 }
 
-// request is one Do.
+// request is one Send.
 type request[Q, R any] struct {
+	ctx     context.Context //nolint:containedctx // says whether it is still wanted when its turn comes
 	q       Q
 	arrived time.Time
-	// abandoned says that nobody waits for the answer any more; guarded by the committer's mu.
-	abandoned bool
-	// answered has room for the one answer, so that giving it never blocks.
-	answered chan answer[R]
+	done    func(R, error)
 }
 
-type answer[R any] struct {
-	result R
-	err    error
+// refuse tells that a request was not committed.
+func (r request[Q, R]) refuse(err error) {
+	var none R
+	r.done(none, err)
 }
 
 // New makes a committer. Requests wait until it is started.
@@ -96,10 +94,7 @@ func New[Q, R any](opts Options, commit Commit[Q, R]) *Committer[Q, R] {
 	if opts.TooOld == 0 {
 		opts.TooOld = DefaultTooOld
 	}
-	return &Committer[Q, R]{
-		opts: opts, commit: commit, wake: make(chan struct{}, 1),
-		idle: sync.Pool{New: func() any { return &request[Q, R]{answered: make(chan answer[R], 1)} }},
-	}
+	return &Committer[Q, R]{opts: opts, commit: commit, wake: make(chan struct{}, 1)}
 }
 
 // Start starts committing. It goes on until Stop, or until ctx ends, which is a Stop that does not wait.
@@ -126,23 +121,36 @@ func (c *Committer[Q, R]) Stop() {
 	}
 }
 
-// Do has q committed and returns its result. Besides the commit's own errors it returns ErrOverloaded and
-// ErrStopped, with which q had no effect, and ctx.Err() where ctx ends first: then q may still take effect, if
-// its commit had begun.
-func (c *Committer[Q, R]) Do(ctx context.Context, q Q) (R, error) {
-	r := c.idle.Get().(*request[Q, R]) // the pool holds nothing else
-	r.q, r.arrived = q, time.Now()
+// Send has q committed, and done called with its result, once: by the committer right after the commit, so that it
+// must not block, or before Send returns, where q is refused. Besides the commit's own errors it is told ErrOverloaded
+// and ErrStopped, with which q had no effect, and ctx.Err() where ctx has ended before its commit begins: then it
+// has none either. The end of ctx calls done no sooner; what bounds the wait is Options.TooOld and the commits.
+func (c *Committer[Q, R]) Send(ctx context.Context, q Q, done func(R, error)) {
+	r := request[Q, R]{ctx: ctx, q: q, arrived: time.Now(), done: done}
 	if err := c.enqueue(r); err != nil {
-		c.recycle(r)
-		var none R
-		return none, err
+		r.refuse(err)
 	}
+}
+
+// Do is Send for one who waits, until ctx ends at the latest: then q may still take effect, if its commit had begun.
+func (c *Committer[Q, R]) Do(ctx context.Context, q Q) (R, error) {
+	type answer struct {
+		result R
+		err    error
+	}
+	answered := make(chan answer, 1) // has room for the one answer, so that giving it never blocks
+	c.Send(ctx, q, func(result R, err error) { answered <- answer{result, err} })
 	select {
-	case a := <-r.answered:
-		c.recycle(r)
+	case a := <-answered:
 		return a.result, a.err
 	case <-ctx.Done():
-		return c.abandon(ctx, r)
+	}
+	select {
+	case a := <-answered: // it came in the same moment
+		return a.result, a.err
+	default:
+		var none R
+		return none, ctx.Err()
 	}
 }
 
@@ -154,7 +162,7 @@ func (c *Committer[Q, R]) Poke() {
 	c.signal()
 }
 
-func (c *Committer[Q, R]) enqueue(r *request[Q, R]) error {
+func (c *Committer[Q, R]) enqueue(r request[Q, R]) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped {
@@ -166,27 +174,6 @@ func (c *Committer[Q, R]) enqueue(r *request[Q, R]) error {
 	c.pending = append(c.pending, r)
 	c.signal()
 	return nil
-}
-
-// abandon gives a request up, unless its answer came in the same moment. The request is not used again:
-// the commit may hold it.
-func (c *Committer[Q, R]) abandon(ctx context.Context, r *request[Q, R]) (R, error) {
-	c.mu.Lock()
-	r.abandoned = true
-	c.mu.Unlock()
-	select {
-	case a := <-r.answered:
-		return a.result, a.err
-	default:
-		var none R
-		return none, ctx.Err()
-	}
-}
-
-func (c *Committer[Q, R]) recycle(r *request[Q, R]) {
-	var none Q
-	r.q = none
-	c.idle.Put(r)
 }
 
 func (c *Committer[Q, R]) signal() {
@@ -216,6 +203,12 @@ func (c *Committer[Q, R]) run(ctx context.Context, done chan struct{}) {
 
 // take moves the oldest requests, as many as a commit may have, to taken, and reports whether there was a poke.
 func (c *Committer[Q, R]) take() (poked bool) {
+	var late []request[Q, R]
+	defer func() { // behind mu, as who is told may call us
+		for _, r := range late {
+			r.refuse(cmp.Or(r.ctx.Err(), ErrOverloaded))
+		}
+	}()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	poked, c.poked = c.poked, false
@@ -226,16 +219,15 @@ func (c *Committer[Q, R]) take() (poked bool) {
 	for looked < len(c.pending) && len(c.taken) < c.opts.Max {
 		r := c.pending[looked]
 		looked++
-		switch {
-		case r.abandoned:
-		case now.Sub(r.arrived) > c.opts.TooOld:
-			r.answered <- answer[R]{err: ErrOverloaded}
-		default:
-			c.taken = append(c.taken, r)
-			c.batch = append(c.batch, r.q)
+		if r.ctx.Err() != nil || now.Sub(r.arrived) > c.opts.TooOld {
+			late = append(late, r)
+			continue
 		}
+		c.taken = append(c.taken, r)
+		c.batch = append(c.batch, r.q)
 	}
-	c.pending = slices.Delete(c.pending, 0, looked)
+	clear(c.pending[:looked])
+	c.pending = c.pending[looked:] // those behind stay where they are, however many
 	return poked
 }
 
@@ -250,11 +242,11 @@ func (c *Committer[Q, R]) commitTaken(ctx context.Context) (again bool) {
 		err = fmt.Errorf("commit gave %d results for %d requests", len(results), len(batch))
 	}
 	for i, r := range c.taken {
-		a := answer[R]{err: err}
-		if err == nil {
-			a.result = results[i]
+		if err != nil {
+			r.refuse(err)
+		} else {
+			r.done(results[i], nil)
 		}
-		r.answered <- a
 	}
 	clear(c.taken)
 	clear(c.batch)
@@ -266,14 +258,15 @@ func (c *Committer[Q, R]) commitTaken(ctx context.Context) (again bool) {
 // goroutine, if there is one.
 func (c *Committer[Q, R]) close() (done chan struct{}) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.stopped = true
 	if c.cancel != nil {
 		c.cancel()
 	}
-	for _, r := range c.pending {
-		r.answered <- answer[R]{err: ErrStopped}
+	pending := c.pending
+	c.pending, done = nil, c.done
+	c.mu.Unlock() // who is told may call us
+	for _, r := range pending {
+		r.refuse(ErrStopped)
 	}
-	c.pending = nil
-	return c.done
+	return done
 }

@@ -59,18 +59,23 @@ func start(t *testing.T, opts Options, commit Commit[int, int]) *Committer[int, 
 	return c
 }
 
+type answer struct {
+	result int
+	err    error
+}
+
 // do sends q once all before it are waiting, and returns where its outcome will be.
-func do(ctx context.Context, c *Committer[int, int], q int) <-chan answer[int] {
-	done := make(chan answer[int], 1)
+func do(ctx context.Context, c *Committer[int, int], q int) <-chan answer {
+	done := make(chan answer, 1)
 	go func() {
 		result, err := c.Do(ctx, q)
-		done <- answer[int]{result, err}
+		done <- answer{result, err}
 	}()
 	synctest.Wait()
 	return done
 }
 
-func wantAnswer(t *testing.T, done <-chan answer[int], result int, err error) {
+func wantAnswer(t *testing.T, done <-chan answer, result int, err error) {
 	t.Helper()
 	if a := <-done; a.result != result || !errors.Is(a.err, err) {
 		t.Errorf("answered %d, %v; want %d, %v", a.result, a.err, result, err)
@@ -96,7 +101,7 @@ func TestWhatArrivesDuringACommitGoesIntoTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{takes: time.Second}
 		c := start(t, Options{Max: 3}, r.commit)
-		var done []<-chan answer[int]
+		var done []<-chan answer
 		for q := 1; q <= 6; q++ {
 			done = append(done, do(t.Context(), c, q))
 		}
@@ -155,6 +160,45 @@ func TestAContextThatEndsWhileWaiting(t *testing.T) {
 		wantAnswer(t, waiting, 0, context.Canceled)
 		wantAnswer(t, other, 6, nil)
 		r.want(t, []int{1}, []int{3}) // what had not begun has no effect, what had is not cut off
+	})
+}
+
+func TestWhoDoesNotWaitIsCalledBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := &recorder{takes: time.Second}
+		c := start(t, Options{PendingMax: 3, TooOld: 2 * time.Second}, r.commit)
+		ctx, cancel := context.WithCancel(t.Context())
+		answers := map[int][]answer{} // whatever is told comes from the committer or from Send, one after the other
+		var mu sync.Mutex
+		send := func(ctx context.Context, q int) {
+			c.Send(ctx, q, func(result int, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				answers[q] = append(answers[q], answer{result, err})
+				if q == 2 {
+					c.Send(t.Context(), 6, func(int, error) {}) // who is called back may send
+				}
+			})
+			synctest.Wait()
+		}
+		send(ctx, 1)
+		send(t.Context(), 2)
+		send(ctx, 3)
+		send(t.Context(), 4)
+		send(t.Context(), 5)
+		cancel()
+		time.Sleep(4 * time.Second) //nolint:forbidigo // the bubble's clock
+		c.Stop()
+		send(t.Context(), 7)
+		r.want(t, []int{1}, []int{2, 4}, []int{6})
+		for q, want := range map[int]answer{
+			1: {2, nil}, 2: {4, nil}, 3: {0, context.Canceled}, 4: {8, nil}, 5: {0, ErrOverloaded}, 7: {0, ErrStopped},
+		} {
+			if got := answers[q]; len(got) != 1 || got[0].result != want.result || !errors.Is(got[0].err, want.err) {
+				t.Errorf("%d was answered %v, want %v", q, got, want)
+			}
+		}
 	})
 }
 
@@ -228,7 +272,7 @@ func TestACommitThatFails(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer c.Stop()
-				for _, d := range []<-chan answer[int]{first, second} {
+				for _, d := range []<-chan answer{first, second} {
 					if a := <-d; a.err == nil || a.result != 0 {
 						t.Errorf("answered %d, %v; want an error", a.result, a.err)
 					}
