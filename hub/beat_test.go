@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"testing"
@@ -162,13 +161,15 @@ func TestManyAtOnce(t *testing.T) {
 			s := h.Connect(newTransport())
 			h.Enter(s, p)
 			answered := make(chan struct{})
-			s.Submit(t.Context(), func(context.Context) {
+			s.Submit(func() {
 				s.Arrived(h.currentEpoch(), lua.PlayerState{Player: p, Generation: 10 + i, AsOf: 10 + i})
 				h.Replaced(s.ID())
+				go s.Finish()
 			})
-			s.Submit(t.Context(), func(context.Context) {
+			s.Submit(func() {
 				s.Saw(h.currentEpoch(), record(20+i, "", "duel.20"))
 				s.Uncertain()
+				s.Finish()
 				close(answered)
 			})
 			if n != 0 {

@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -58,20 +57,23 @@ func (b *bundle) arrived(s *Session, generation ident.Place, st lua.PlayerState)
 	if st.AsOf == 0 {
 		st.AsOf = generation
 	}
-	s.Submit(b.Context(), func(context.Context) { s.Arrived(b.hub.currentEpoch(), st) })
+	s.Submit(func() {
+		s.Arrived(b.hub.currentEpoch(), st)
+		s.Finish()
+	})
 	synctest.Wait()
 }
 
 // request begins a request that is in flight until the function that is returned is called.
 func (b *bundle) request(s *Session, reply func()) (finish func()) {
-	done := make(chan struct{})
-	s.Submit(b.Context(), func(context.Context) {
-		<-done
-		reply()
-	})
-	synctest.Wait()
+	begun := false
+	s.Submit(func() { begun = true })
 	return func() {
-		close(done)
+		if !begun {
+			b.Error("a request is to be finished that has not begun")
+		}
+		reply()
+		s.Finish()
 		synctest.Wait()
 	}
 }

@@ -36,14 +36,21 @@ type fakeTransport struct {
 
 func newTransport() *fakeTransport { return &fakeTransport{aborted: make(chan struct{})} }
 
-func (t *fakeTransport) Write(frames ...[]byte) error {
-	if t.stuck != nil {
+func (t *fakeTransport) Write(frames [][]byte, ping bool) (flush func() error, err error) {
+	if t.stuck == nil {
+		return nil, t.write(frames, ping)
+	}
+	return func() error {
 		select {
 		case <-t.stuck:
+			return t.write(frames, ping)
 		case <-t.aborted:
 			return errors.New("aborted")
 		}
-	}
+	}, nil
+}
+
+func (t *fakeTransport) write(frames [][]byte, ping bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.failure != nil {
@@ -53,13 +60,7 @@ func (t *fakeTransport) Write(frames ...[]byte) error {
 		t.frames = append(t.frames, frame)
 		t.events = append(t.events, eventOf(frame))
 	}
-	return nil
-}
-
-func (t *fakeTransport) Ping() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.silent && t.pong != nil {
+	if ping && !t.silent && t.pong != nil {
 		t.pong()
 	}
 	return nil

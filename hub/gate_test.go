@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -13,11 +12,10 @@ import (
 // countingTransport counts what is written, and allocates nothing.
 type countingTransport struct{ written chan int }
 
-func (t countingTransport) Write(frames ...[]byte) error {
+func (t countingTransport) Write(frames [][]byte, _ bool) (flush func() error, err error) {
 	t.written <- len(frames)
-	return nil
+	return nil, nil
 }
-func (countingTransport) Ping() error       { return nil }
 func (countingTransport) Close(int, string) {}
 func (countingTransport) Abort()            {}
 
@@ -33,12 +31,10 @@ func TestGateAllocationsOfADelivery(t *testing.T) {
 	for i, player := range []ident.Player{"a", "b"} {
 		s := h.Connect(transport)
 		h.Enter(s, player)
-		arrived := make(chan struct{})
-		s.Submit(t.Context(), func(context.Context) {
+		s.Submit(func() {
 			s.Arrived(0, lua.PlayerState{Player: player, Generation: ident.Place(10 + i), AsOf: ident.Place(10 + i)})
-			close(arrived)
+			s.Finish()
 		})
-		<-arrived
 	}
 	number := int64(0)
 	got := testing.AllocsPerRun(100, func() {

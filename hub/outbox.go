@@ -3,7 +3,6 @@ package hub
 import (
 	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
 )
 
 // The outbox is bounded: a client that lets so much pile up does not read.
@@ -108,20 +107,6 @@ func (s *Session) put(frame []byte) {
 	}
 }
 
-// Reply puts a request's reply into the outbox. It is written when the request is over, together with the events
-// that waited for it: one system call for both. Only the request that runs may call it.
-func (s *Session) Reply(messages ...protocol.Message) {
-	frames := make([][]byte, len(messages))
-	for i, m := range messages {
-		frames[i] = protocol.Encode(m)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, frame := range frames {
-		s.put(frame)
-	}
-}
-
 // startWriting has somebody write what is in the outbox: who releases events does so itself afterwards.
 // mu is held.
 func (s *Session) startWriting() {
@@ -130,37 +115,43 @@ func (s *Session) startWriting() {
 	}
 }
 
-// write empties the outbox. A failed write means that the connection is gone, which its reader learns too.
+// write empties the outbox. It does not wait: where the client does not take what is written, another goroutine does.
 func (s *Session) write() {
 	for {
 		s.mu.Lock()
 		out := s.outbox.next()
 		s.mu.Unlock()
 		if out.end != nil {
-			out.end()
+			go out.end()
 		}
 		if len(out.frames) == 0 && !out.ping {
 			return
 		}
-		if err := s.writeOut(out); err != nil {
-			s.Over()
-			s.transport.Abort()
+		flush, err := s.transport.Write(out.frames, out.ping)
+		if flush != nil {
+			go func() {
+				if s.written(out, flush()) {
+					s.write()
+				}
+			}()
+			return
+		}
+		if !s.written(out, err) {
 			return
 		}
 	}
 }
 
-func (s *Session) writeOut(out outgoing) error {
-	if len(out.frames) > 0 {
-		if err := s.transport.Write(out.frames...); err != nil {
-			return err
-		}
+// written takes in what became of a write, and reports whether more may follow. One that failed means that the
+// connection is gone, which its reader learns too.
+func (s *Session) written(out outgoing, err error) bool {
+	if err != nil {
+		s.Over()
+		go s.transport.Abort()
+		return false
 	}
 	for _, match := range out.prompts {
 		s.hub.opts.Shown(lua.Shown{Player: s.Player(), Match: match})
 	}
-	if out.ping {
-		return s.transport.Ping()
-	}
-	return nil
+	return true
 }

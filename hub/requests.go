@@ -1,76 +1,109 @@
 package hub
 
-import (
-	"context"
+import "github.com/musterhq/muster/protocol"
 
-	"github.com/musterhq/muster/protocol"
-)
-
-// requestQueue holds the requests of a session that wait for their turn. There is a goroutine that runs
-// them only while there are any.
+// requestQueue is how far the request is whose turn it is, and those that wait for theirs.
 type requestQueue struct {
 	waiting []func()
-	running bool
+	phase   phase
 }
 
-// Submit has a request run after those before it, while the player's events wait. It returns false where
-// too many wait already.
-func (s *Session) Submit(ctx context.Context, request func(context.Context)) bool {
-	run, ok := s.Take(ctx, request)
-	if run != nil {
-		go run()
-	}
-	return ok
-}
+// phase is how far a request is.
+type phase int
 
-// Take is Submit for a caller who has time: where none runs, it returns what runs the request, and those that
-// come meanwhile, and has to be called.
-func (s *Session) Take(ctx context.Context, request func(context.Context)) (run func(), ok bool) {
+const (
+	none phase = iota
+	// beginning: its function has not returned. finished: nor has it, but the request is over.
+	beginning
+	finished
+	// underway: its function has returned, and the request goes on elsewhere.
+	underway
+)
+
+// Submit has a request begun after those before it, by who ends the last of these, or by the caller where none is in
+// flight. It must not wait, but may go on elsewhere: it is in flight until Finish, and so long the player's events wait.
+// Submit returns false where too many wait already.
+func (s *Session) Submit(request func()) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, true
+	if s.closed || s.requests.phase != none {
+		defer s.mu.Unlock()
+		return s.closed || s.requests.add(request)
 	}
-	if !s.requests.running {
-		s.requests.running = true
-		return func() { s.runRequests(func() { request(ctx) }) }, true
-	}
-	if len(s.requests.waiting) >= protocol.MaxWaitingRequests {
-		return nil, false
-	}
-	s.requests.waiting = append(s.requests.waiting, func() { request(ctx) })
-	return nil, true
+	s.requests.phase = beginning
+	s.mu.Unlock()
+	s.runRequests(request)
+	return true
 }
 
-// runRequests runs a request and those that wait behind it, and writes what came of each: the stack has grown
-// already, and no other goroutine has to be started.
+func (q *requestQueue) add(request func()) bool {
+	if len(q.waiting) >= protocol.MaxWaitingRequests {
+		return false
+	}
+	q.waiting = append(q.waiting, request)
+	return true
+}
+
+// Finish ends the request that is in flight with its reply, and what else it says. It leaves together with the events
+// that waited: one system call for all. To be called once for each request, from anywhere; it does not wait.
+func (s *Session) Finish(messages ...protocol.Message) {
+	frames := make([][]byte, len(messages))
+	for i, m := range messages {
+		frames[i] = protocol.Encode(m)
+	}
+	s.mu.Lock()
+	for _, frame := range frames {
+		s.put(frame)
+	}
+	if s.requests.phase == beginning {
+		s.requests.phase = finished // who began it goes on
+		s.mu.Unlock()
+		return
+	}
+	s.mu.Unlock()
+	s.runRequests(s.nextRequest())
+}
+
+// runRequests begins a request and, as long as each is over when its function returns, those that wait behind it.
 func (s *Session) runRequests(request func()) {
 	for request != nil {
 		request()
-		next, write := s.nextRequest()
-		if write {
-			s.write()
+		if s.goesOn() {
+			return // who finishes it begins the next
 		}
-		request = next
+		request = s.nextRequest()
 	}
 }
 
-// nextRequest lets the player's events out after a request, and returns the one whose turn it is, if any; and
-// whether the caller has to write.
-func (s *Session) nextRequest() (next func(), write bool) {
+// goesOn tells of a request whose function has returned whether it is still in flight.
+func (s *Session) goesOn() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.requests.phase == finished {
+		return false
+	}
+	s.requests.phase = underway
+	return true
+}
+
+// nextRequest lets the player's events out after a request, writes what came of it, and returns the one whose turn it
+// is, if any.
+func (s *Session) nextRequest() (next func()) {
+	s.mu.Lock()
 	s.releasing = true
 	s.release()
 	s.releasing = false
-	write = s.outbox.begin()
+	write := s.outbox.begin()
 	if len(s.requests.waiting) == 0 {
 		s.requests = requestQueue{}
-		return nil, write
+	} else {
+		next = s.requests.waiting[0]
+		s.requests.waiting, s.requests.phase = s.requests.waiting[1:], beginning
 	}
-	next = s.requests.waiting[0]
-	s.requests.waiting = s.requests.waiting[1:]
-	return next, write
+	s.mu.Unlock()
+	if write {
+		s.write()
+	}
+	return next
 }
 
 // release lets out what happened while a request was in flight, or before the session arrived. mu is held.
@@ -90,7 +123,7 @@ func (s *Session) release() {
 func (s *Session) whenFree(event func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.requests.running || s.generation == 0 {
+	if s.requests.phase != none || s.generation == 0 {
 		s.held = append(s.held, event)
 		return
 	}

@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -21,11 +20,11 @@ func TestRequestsRunInOrderAndAtMostSixteenWait(t *testing.T) {
 		var want []string
 		for i := range int64(protocol.MaxWaitingRequests) {
 			want = append(want, fmt.Sprintf("pong %d", i+1))
-			if !s.Submit(b.Context(), func(context.Context) { s.Send(pong(i + 1)) }) {
+			if !s.Submit(func() { s.Finish(pong(i + 1)) }) {
 				t.Errorf("request %d was refused", i+1)
 			}
 		}
-		if s.Submit(b.Context(), func(context.Context) { t.Error("a refused request was run") }) {
+		if s.Submit(func() { t.Error("a refused request was run") }) {
 			t.Error("a seventeenth request may wait")
 		}
 		finish()
@@ -37,13 +36,17 @@ func TestSixteenMayWaitFromTheFirstMomentOn(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		s, client := b.arrive("p", 10, lua.PlayerState{})
 		accepted := 0
-		for i := range int64(20) { // nothing else runs in between
-			if s.Submit(b.Context(), func(context.Context) { s.Send(pong(i)) }) {
-				accepted++
+		s.Submit(func() { // which is in flight before it has returned, too
+			for i := range int64(20) {
+				if s.Submit(func() { s.Finish(pong(i)) }) {
+					accepted++
+				}
 			}
-		}
-		if want := 1 + protocol.MaxWaitingRequests; accepted < want {
-			t.Errorf("%d requests were taken, want %d: one in flight and the rest waiting", accepted, want)
+			b.sees(client)
+			s.Finish()
+		})
+		if accepted != protocol.MaxWaitingRequests {
+			t.Errorf("%d requests wait, want %d", accepted, protocol.MaxWaitingRequests)
 		}
 		if got := len(client.take()); got != accepted {
 			t.Errorf("%d requests were answered, %d taken", got, accepted)
@@ -78,6 +81,59 @@ func TestEventsComeBetweenRequests(t *testing.T) {
 	})
 }
 
+// Each runs in the frame of whoever ended the one before: however many do, the stack does not grow with them.
+func TestRequestsThatAreOverAtOnceRunOneAfterTheOther(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		const more = 1000
+		running, n := false, int64(0)
+		var next func()
+		next = func() {
+			if running {
+				t.Error("one runs within another")
+			}
+			running = true
+			if n++; n < more {
+				s.Submit(next)
+			}
+			s.Finish(pong(n))
+			running = false
+		}
+		finish := b.request(s, func() {})
+		s.Submit(next)
+		finish()
+		if got := client.take(); len(got) != more || got[more-1] != "pong 1000" {
+			t.Errorf("%d of %d were answered", len(got), more)
+		}
+	})
+}
+
+func TestARequestMayBeOverWhereverAndWhenever(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		var want []string
+		for i := range int64(10) {
+			want = append(want, fmt.Sprintf("pong %d", i))
+			s.Submit(func() {
+				switch i % 3 {
+				case 0:
+					s.Finish(pong(i))
+				case 1:
+					go s.Finish(pong(i))
+				default: // by another, before it has returned
+					over := make(chan struct{})
+					go func() {
+						s.Finish(pong(i))
+						close(over)
+					}()
+					<-over
+				}
+			})
+		}
+		b.sees(client, want...)
+	})
+}
+
 func TestEventsWaitForTheArrival(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		client := newTransport()
@@ -85,7 +141,7 @@ func TestEventsWaitForTheArrival(t *testing.T) {
 		b.hub.Enter(s, "p")
 		b.hub.Deliver(formed(1, "old", 5, "p"))
 		b.hub.Deliver(formed(2, "m", 30, "p"))
-		s.Submit(b.Context(), func(context.Context) { s.Send(pong(0)) })
+		s.Submit(func() { s.Finish(pong(0)) })
 		b.sees(client, "pong 0")
 		finish := b.request(s, func() {
 			s.Arrived(0, lua.PlayerState{Player: "p", Generation: 10, AsOf: 20})
@@ -123,7 +179,7 @@ func TestAnIdleSessionHasNoGoroutine(t *testing.T) {
 		before := hubGoroutines()
 		for i := range 50 {
 			s, client := b.arrive("p", 10, lua.PlayerState{})
-			s.Submit(b.Context(), func(context.Context) { s.Send(pong(int64(i))) })
+			s.Submit(func() { s.Finish(pong(int64(i))) })
 			b.sees(client, fmt.Sprintf("pong %d", i))
 		}
 		b.hub.Beat(2, 4, presenceTTL)

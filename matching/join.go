@@ -27,14 +27,42 @@ type JoinResult struct {
 // faster than they can be read; and lua.ErrUnavailable, lua.ErrLostHistory or the context's own, after which
 // the player's state has to be read.
 func (m *Matching) Join(ctx context.Context, world ident.World, join lua.Join) (JoinResult, error) {
+	l, err := m.loopOf(world)
+	if err != nil {
+		return JoinResult{}, err
+	}
+	return l.joined(l.committer.Do(ctx, newRequest(join)))
+}
+
+// StartJoin is Join for one who does not wait: done is told, once, within 2.5 s. It must not block: who calls it
+// serves the world, or is the caller. The end of ctx calls it no sooner; a join whose turn comes after it is not carried
+// out.
+func (m *Matching) StartJoin(ctx context.Context, world ident.World, join lua.Join, done func(JoinResult, error)) {
+	l, err := m.loopOf(world)
+	if err != nil {
+		done(JoinResult{}, err)
+		return
+	}
+	l.committer.Send(ctx, newRequest(join), func(result JoinResult, err error) { done(l.joined(result, err)) })
+}
+
+func (m *Matching) loopOf(world ident.World) (*loop, error) {
 	l, ok := m.served.Load().loops[world]
 	if !ok {
-		return JoinResult{}, fmt.Errorf("join %s: %w", world, lua.ErrUnknownWorld)
+		return nil, fmt.Errorf("join %s: %w", world, lua.ErrUnknownWorld)
 	}
+	return l, nil
+}
+
+func newRequest(join lua.Join) request {
 	if join.Key == "" {
 		join.Key = newKey()
 	}
-	result, err := l.committer.Do(ctx, request{join: join, arrived: time.Now()})
+	return request{join: join, arrived: time.Now()}
+}
+
+// joined is what is told of a join that was committed with a result, or was not.
+func (l *loop) joined(result JoinResult, err error) (JoinResult, error) {
 	if errors.Is(err, ErrStopped) && l.removed.Load() {
 		err = lua.ErrUnknownWorld
 	}
@@ -42,7 +70,7 @@ func (m *Matching) Join(ctx context.Context, world ident.World, join lua.Join) (
 		err = result.Err
 	}
 	if err != nil {
-		return result, fmt.Errorf("join %s: %w", world, err)
+		return result, fmt.Errorf("join %s: %w", l.name, err)
 	}
 	return result, nil
 }

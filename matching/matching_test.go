@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -184,4 +185,39 @@ func TestAnUnknownWorld(t *testing.T) {
 	if _, err := New(Options{}).Join(t.Context(), "w", lua.Join{Player: "p"}); !errors.Is(err, lua.ErrUnknownWorld) {
 		t.Errorf("joined an unknown world: %v", err)
 	}
+}
+
+// Who does not wait is told the same, once, whatever becomes of the join.
+func TestAJoinThatNobodyWaitsFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := blocked(t, groupWorld("a", 2)) // the first is in flight for a second
+		told := map[string][]error{}
+		var mu sync.Mutex
+		start := func(ctx context.Context, name string, world ident.World) {
+			m.StartJoin(ctx, world, lua.Join{Player: ident.Player(name)}, func(_ JoinResult, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				told[name] = append(told[name], err)
+			})
+			synctest.Wait()
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		start(t.Context(), "nowhere", "b")
+		start(t.Context(), "first", "a")
+		start(gone, "given up", "a")
+		start(t.Context(), "next", "a")
+		cancel()
+		time.Sleep(5 * time.Second) //nolint:forbidigo // the bubble's clock
+		m.Stop()
+		start(t.Context(), "too late", "a")
+		for name, want := range map[string]error{
+			"nowhere": lua.ErrUnknownWorld, "first": nil, "given up": context.Canceled, "next": nil,
+			"too late": ErrStopped,
+		} {
+			if got := told[name]; len(got) != 1 || !errors.Is(got[0], want) {
+				t.Errorf("%s: told %v, want %v once", name, got, want)
+			}
+		}
+	})
 }

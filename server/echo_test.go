@@ -55,7 +55,11 @@ func echo(conn *transport) {
 			if errors.Is(err, errNothing) {
 				break
 			}
-			if err != nil || conn.Write(frame) != nil {
+			if err != nil {
+				conn.Over(err)
+				return
+			}
+			if write(conn, frame) != nil {
 				return
 			}
 		}

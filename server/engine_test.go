@@ -231,7 +231,7 @@ func TestEngineUpgrades(t *testing.T) {
 			t.Fatalf("%s: status %d", target, a.status)
 		}
 		s := receive(t, accepted)
-		if err := s.Write([]byte("{}")); err != nil {
+		if err := write(s, []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
 		s.Abort()

@@ -13,10 +13,9 @@ import (
 // brokenPipe is a transport that only tells how it was closed.
 type brokenPipe struct{ closed chan int }
 
-func (brokenPipe) Write(...[]byte) error      { return nil }
-func (brokenPipe) Ping() error                { return nil }
-func (p brokenPipe) Close(code int, _ string) { p.closed <- code }
-func (brokenPipe) Abort()                     {}
+func (brokenPipe) Write([][]byte, bool) (flush func() error, err error) { return nil, nil }
+func (p brokenPipe) Close(code int, _ string)                           { p.closed <- code }
+func (brokenPipe) Abort()                                               {}
 
 func TestAFaultOfOursEndsOneConnectionOnly(t *testing.T) {
 	t.Parallel()

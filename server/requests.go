@@ -3,8 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/musterhq/muster/hub"
 	"github.com/musterhq/muster/internal/ident"
@@ -13,42 +11,24 @@ import (
 	"github.com/musterhq/muster/protocol"
 )
 
-// requestTimeout bounds a request: a client is promised an answer within 3 s while Redis is out of reach.
-const requestTimeout = 2800 * time.Millisecond
-
-// do carries out a request of a session that has been greeted, and returns the reply.
-func (c *socket) do(ctx context.Context, request protocol.Request) protocol.Message {
-	var (
-		reply protocol.Message
-		err   error
-	)
+// do carries out a request of a session that has been greeted, other than a join and a ping.
+func (c *socket) do(ctx context.Context, request protocol.Request) (protocol.Message, error) {
 	switch r := request.(type) {
-	case *protocol.Join:
-		reply, err = c.join(ctx, r)
 	case *protocol.Leave:
-		reply, err = c.leave(ctx, r)
+		return c.leave(ctx, r)
 	case *protocol.Status:
-		reply, err = c.status(ctx)
+		return c.status(ctx)
 	case *protocol.Ack:
-		reply, err = c.ack(ctx, r)
+		return c.ack(ctx, r)
 	case *protocol.LeaveMatch:
-		reply, err = c.leaveMatch(ctx, r)
-	case *protocol.Ping:
-		reply = &protocol.Pong{T: r.T}
+		return c.leaveMatch(ctx, r)
 	case *protocol.Accept:
-		reply, err = c.accept(ctx, r)
+		return c.accept(ctx, r)
 	case *protocol.Decline:
-		reply, err = c.decline(ctx, r)
+		return c.decline(ctx, r)
 	default:
-		err = protocol.NewError(protocol.CodeUnknownType)
+		return nil, protocol.NewError(protocol.CodeUnknownType)
 	}
-	if err == nil {
-		return reply
-	}
-	if isUnknown(err) {
-		c.session.Uncertain()
-	}
-	return c.refusal(ctx, err)
 }
 
 // refusal is an error as this session is told it; in_match and in_proposal say which match.
@@ -66,49 +46,6 @@ func (c *socket) refusal(ctx context.Context, err error) protocol.Message {
 		}
 	}
 	return wire
-}
-
-// attempt runs a change of the session's player. A session whose presence ended meanwhile arrives again and
-// tries once more. Where that is in vain, as while its instance's lease is still lapsed, the player is here all
-// the same, so that it is to try again and is not told no_presence.
-func (c *socket) attempt(ctx context.Context, change func(who lua.Session) error) error {
-	who := c.session.ID()
-	err := change(who)
-	if !errors.Is(err, lua.ErrGone) || c.gone.Load() {
-		return err
-	}
-	st, err := c.server.presence.Arrive(ctx, who)
-	if err != nil {
-		return err
-	}
-	c.departIfGone()
-	c.server.hub.Apply([]lua.PlayerState{st})
-	if err = change(who); errors.Is(err, lua.ErrGone) && !c.gone.Load() {
-		return fmt.Errorf("hold presence of %s: %w", who.Player, lua.ErrUnavailable)
-	}
-	return err
-}
-
-func (c *socket) join(ctx context.Context, r *protocol.Join) (protocol.Message, error) {
-	world, err := c.server.joinable(r)
-	if err != nil {
-		return nil, err
-	}
-	epoch := c.server.store.Epoch()
-	var joined matching.JoinResult
-	err = c.attempt(ctx, func(who lua.Session) error {
-		joined, err = c.server.matching.Join(ctx, world.Name, lua.Join{
-			Player: who.Player, Generation: who.Generation, Key: r.Ticket, Fingerprint: r.Fingerprint(),
-		})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	c.session.Saw(epoch, joined.Record)
-	reply := c.server.joined(world.Name, joined)
-	c.session.Told(world.Name, hub.QueueView{Position: joined.Position, Size: joined.Size, MeanWait: joined.MeanWait})
-	return reply, nil
 }
 
 // joinable is the world that a join names, if the join may be tried there.

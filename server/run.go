@@ -31,6 +31,8 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	if err := errors.Join(s.presence.Start(work), s.matching.Start(work), s.allocations.Start(work), s.after.start(work)); err != nil {
 		return err
 	}
+	s.workers.Start()
+	defer s.workers.Stop()
 	var running sync.WaitGroup
 	running.Go(func() { s.store.Subscribe(work, s.hub.Deliver, s.presence.Gap) })
 	running.Go(func() { s.updateLoop(work) })

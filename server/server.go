@@ -5,6 +5,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"github.com/musterhq/muster/configs"
 	"github.com/musterhq/muster/hub"
 	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/internal/workers"
 	"github.com/musterhq/muster/lua"
 	"github.com/musterhq/muster/matching"
 	"github.com/musterhq/muster/presence"
@@ -48,6 +50,8 @@ type Server struct {
 	matching *matching.Matching
 	worlds   *realmWorlds
 	prompts  *prompts
+	// workers run what does not wait of the requests of sessions.
+	workers *workers.Workers
 	// allocations asks for the servers of matches that wait for one.
 	allocations *allocation.Worker
 	after       afterwards
@@ -72,6 +76,9 @@ type Server struct {
 	public, ops *http.Server
 }
 
+// workersPerCore leaves others to run where one is held up for a moment, by a log that is slow to be written, say.
+const workersPerCore = 2
+
 // New puts an instance together. It opens no port and does not wait for Redis: see Run. Of ctx only the values
 // count.
 func New(ctx context.Context, opts Options) (*Server, error) {
@@ -80,6 +87,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		opts: opts, config: c, log: opts.Log, metrics: newMetrics(opts.Version),
 		admission: newAdmission(c.Limits.Connections, c.Limits.ConnectionsPerIP),
 		proxies:   c.Limits.TrustedProxies, origins: newOrigins(c.Origins), emptied: make(chan struct{}, 1),
+		workers: workers.New(workersPerCore * runtime.GOMAXPROCS(0)),
 	}
 	s.origins.localOnly = c.Auth.Mode == configs.AuthDev && !c.Auth.AllowDev
 	s.base, s.stop = context.WithCancel(context.WithoutCancel(ctx))

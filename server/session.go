@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -59,13 +58,17 @@ func (c *socket) settle() {
 	}
 }
 
-// await waits for what the client sends next.
+// await waits for what the client sends next. What can be read without waiting for more of it the workers read.
 func (c *socket) await(ctx context.Context) {
 	c.transport.Await()
-	go c.process(ctx)
+	if c.transport.Whole() {
+		c.server.workers.Do(func() { c.process(ctx) })
+	} else {
+		go c.process(ctx)
+	}
 }
 
-// process takes in what has come, has more waited for, and then runs the requests that were taken.
+// process takes in what has come, and has more waited for.
 func (c *socket) process(ctx context.Context) {
 	for c.transport.More() {
 		frame, err := c.transport.ReadArrived()
@@ -73,27 +76,17 @@ func (c *socket) process(ctx context.Context) {
 			break
 		}
 		if err != nil {
-			c.end(ctx, websocket.CloseStatus(err))
-			c.over()
+			go c.end(ctx, err)
 			return
 		}
 		c.session.Heard()
-		run := c.receive(ctx, frame)
-		switch {
-		case run == nil:
-		case c.transport.More():
-			go run() // the rest of what comes may take its time
-		default:
-			go c.await(ctx)
-			run()
-			return
-		}
+		c.receive(ctx, frame)
 	}
 	go c.await(ctx)
 }
 
-// receive hands a frame on: to be answered in its turn, by run if that is not nil, or refused.
-func (c *socket) receive(ctx context.Context, frame []byte) (run func()) {
+// receive hands a frame on: to be answered in its turn, or refused.
+func (c *socket) receive(ctx context.Context, frame []byte) {
 	verdict, retryAfter := c.rate.take(time.Now())
 	switch verdict {
 	case exhausted:
@@ -101,31 +94,9 @@ func (c *socket) receive(ctx context.Context, frame []byte) (run func()) {
 	case limited:
 		c.refuse(frame, retryAfter)
 	case pass:
-		var ok bool
-		if run, ok = c.session.Take(ctx, func(ctx context.Context) { c.handle(ctx, frame) }); !ok {
+		if !c.session.Submit(func() { c.handle(ctx, frame) }) {
 			c.refuse(frame, retryMS*time.Millisecond)
 		}
-	}
-	return run
-}
-
-// handle reads and answers one frame. A fault of ours ends this connection, and nobody else's.
-func (c *socket) handle(ctx context.Context, frame []byte) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			c.server.log.Error().Interface("err", fault).Bytes("stack", debug.Stack()).Msg("request panicked")
-			c.session.Close(protocol.CloseInternal)
-		}
-	}()
-	request, err := protocol.DecodeRequest(frame)
-	kind := "unknown"
-	if request != nil && err == nil {
-		kind = request.Type()
-	}
-	c.server.metrics.received(kind)
-	c.session.Reply(c.addressed(request, err, c.answer(ctx, request, err, frame))...)
-	if c.server.draining.Load() && !c.greeted.Load() {
-		c.session.Close(protocol.CloseGoingAway) // and not 4408 later, which says not to come back
 	}
 }
 
@@ -151,29 +122,6 @@ func (c *socket) addressed(request protocol.Request, err error, messages []proto
 		c.server.metrics.errorSent(refusal.Code)
 	}
 	return messages
-}
-
-// answer carries out a request; the first message is the reply.
-func (c *socket) answer(ctx context.Context, request protocol.Request, err error, frame []byte) []protocol.Message {
-	if c.gone.Load() {
-		return nil
-	}
-	var malformed *protocol.Error
-	if errors.As(err, &malformed) {
-		if !c.greeted.Load() && !meantHello(frame) {
-			return one(protocol.NewError(protocol.CodeNotHello))
-		}
-		return one(malformed)
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	if hello, ok := request.(*protocol.Hello); ok {
-		return c.greet(ctx, hello)
-	}
-	if !c.greeted.Load() {
-		return one(protocol.NewError(protocol.CodeNotHello))
-	}
-	return one(c.do(ctx, request))
 }
 
 func one(m protocol.Message) []protocol.Message { return []protocol.Message{m} }
@@ -273,8 +221,15 @@ func (c *socket) welcome(st lua.PlayerState) protocol.Message {
 	}
 }
 
-// end says good-bye to a connection that is over. A close with 1000 leaves the worlds that are set so.
-func (c *socket) end(ctx context.Context, code websocket.StatusCode) {
+// end ends a connection that could not be read, and says good-bye to it.
+func (c *socket) end(ctx context.Context, err error) {
+	defer c.over()
+	c.transport.Over(err)
+	c.part(ctx, websocket.CloseStatus(err))
+}
+
+// part takes leave of a connection that is over. A close with 1000 leaves the worlds that are set so.
+func (c *socket) part(ctx context.Context, code websocket.StatusCode) {
 	c.gone.Store(true)
 	c.settle()
 	c.session.Over()

@@ -26,14 +26,14 @@ var untilAborted = context.Background()
 
 var _ hub.Transport = (*transport)(nil)
 
-// transport is one accepted WebSocket. Read, or Await and ReadArrived, are for one goroutine at a time, and there
-// must be one that reads until it gets an error: pings, pongs and close frames are handled there. All else is safe
+// transport is one accepted WebSocket. Await and ReadArrived are for one goroutine at a time, and there must be one that
+// reads until it gets an error, and then calls Over: pings, pongs and close frames are handled there. All else is safe
 // for concurrent use.
 type transport struct {
 	conn *websocket.Conn
 	// raw is the connection below. To close it is the one way to cut short a close handshake or a write
 	// that waits for the client: conn.CloseNow waits for a Close that is under way.
-	raw      *corked
+	raw      *rawConn
 	buffered *bufio.Reader // the library's
 	maxBytes int64
 	onLife   atomic.Pointer[func()]
@@ -54,77 +54,67 @@ func (t *transport) signOfLife() {
 	}
 }
 
-// errNotText and the others are what Read returns, after it has closed the connection, for a frame that breaks
-// the protocol.
+// errNotText and the others are what ReadArrived returns for a frame that breaks the protocol.
 var (
 	errNotText  = errors.New("binary frame")
 	errTooLarge = errors.New("frame too large")
 	errNotUTF8  = errors.New("frame is not UTF-8")
 )
 
-// Read waits for the next text frame. After an error the connection is over and its resources are freed; a
-// close frame of the client is found in the error by [websocket.CloseStatus], which is 1005 where the
-// client gave no code.
-func (t *transport) Read() ([]byte, error) {
+// read reads the next text frame.
+func (t *transport) read() ([]byte, error) {
 	kind, r, err := t.conn.Reader(untilAborted)
-	switch {
-	case errors.Is(err, errNothing):
-		return nil, errNothing
-	case err != nil:
-		return nil, t.over(err)
+	if err != nil {
+		return nil, err
 	}
 	t.inMessage = true
 	defer func() { t.inMessage = false }()
 	if kind != websocket.MessageText {
-		t.closeFor(protocol.CloseUnsupported)
 		return nil, errNotText
 	}
 	frame, err := io.ReadAll(io.LimitReader(r, t.maxBytes+1))
 	switch {
 	case err != nil:
-		return nil, t.over(err)
+		return nil, err
 	case int64(len(frame)) > t.maxBytes:
-		t.closeFor(protocol.CloseTooLarge)
 		return nil, errTooLarge
 	case !utf8.Valid(frame):
-		t.closeFor(protocol.CloseInvalidText)
 		return nil, errNotUTF8
 	}
 	return frame, nil
 }
 
-// over frees a connection that reading found over, or that is to be closed. Where it was for a breach of the
-// WebSocket protocol, the client is told so, unless it was told already.
-func (t *transport) over(err error) error {
-	t.end(int(websocket.StatusProtocolError), "protocol error")
-	return fmt.Errorf("read: %w", err)
+// Over ends a connection for which reading gave an error, and frees its resources. Where that was for a breach of the
+// protocol, the client is told so, unless it was told already. It takes a second at most.
+func (t *transport) Over(err error) {
+	switch {
+	case errors.Is(err, errNotText):
+		t.closeFor(protocol.CloseUnsupported)
+	case errors.Is(err, errTooLarge):
+		t.closeFor(protocol.CloseTooLarge)
+	case errors.Is(err, errNotUTF8):
+		t.closeFor(protocol.CloseInvalidText)
+	default:
+		t.end(int(websocket.StatusProtocolError), "protocol error")
+	}
 }
 
 func (t *transport) closeFor(code int) { t.end(code, protocol.CloseName(code)) }
 
-// Write sends text frames, in one piece. It waits for as long as the client does not read, until the connection
-// is over. It is for one goroutine at a time.
-func (t *transport) Write(frames ...[]byte) error {
-	t.raw.cork()
-	var err error
+// Write sends text frames, and a ping, in one piece; see hub.Transport. It is for one goroutine at a time, which has to
+// wait for flush. The library's own ping waits for the pong, with a goroutine and a timer for each connection.
+func (t *transport) Write(frames [][]byte, ping bool) (flush func() error, err error) {
+	piece := pieces.Get().(*[]byte) // the pool holds nothing else
 	for _, frame := range frames {
-		if err = t.conn.Write(untilAborted, websocket.MessageText, frame); err != nil {
-			break
-		}
+		*piece = appendText(*piece, frame)
 	}
-	if err = errors.Join(err, t.raw.uncork()); err != nil {
-		return fmt.Errorf("write: %w", err)
+	if ping {
+		*piece = append(*piece, pingHead, 0)
 	}
-	return nil
-}
-
-// Ping sends a ping, and does not wait for the pong, which Read finds and tells as a sign of life. The library's
-// own waits for it, with a goroutine and a timer for each connection.
-func (t *transport) Ping() error {
-	if err := t.raw.ping(); err != nil {
-		return fmt.Errorf("ping: %w", err)
+	if flush, err = t.raw.send(piece); err != nil {
+		return nil, fmt.Errorf("write: %w", err)
 	}
-	return nil
+	return flush, nil
 }
 
 // cutReason is as much of a reason as fits into a close frame, in whole characters of UTF-8.

@@ -49,10 +49,12 @@ func accept(w http.ResponseWriter, r *http.Request, maxBytes int) (*transport, e
 		u.answerRefusal()
 		return nil, fmt.Errorf("accept: %w", err)
 	}
-	if !u.ahead {
+	if u.ahead {
+		_, _ = u.reader.Peek(1) // the library put it behind the buffer, where More does not see it
+	} else {
 		u.reader.Reset(u.raw) // the library puts readers of what there is not in between
 	}
-	conn.SetReadLimit(-1) // transport.Read has its own, with a reason that names no number off by one
+	conn.SetReadLimit(-1) // transport.read has its own, with a reason that names no number off by one
 	t.conn, t.raw, t.buffered = conn, u.raw, u.reader
 	return t, nil
 }
@@ -84,7 +86,7 @@ func speaksOurs(offered []string) bool {
 // and holds back a refusal, which the library would write as plain text.
 type upgrader struct {
 	http.ResponseWriter
-	raw      *corked
+	raw      *rawConn
 	reader   *bufio.Reader
 	ahead    bool // the client sent something right behind its request
 	switched bool // the client was told that the upgrade is granted
@@ -126,7 +128,9 @@ func (u *upgrader) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	u.raw = &corked{Conn: conn}
+	if u.raw, err = newRawConn(conn); err != nil {
+		return nil, nil, err
+	}
 	ahead, _ := rw.Peek(rw.Reader.Buffered()) // what is buffered can be peeked at
 	u.ahead = len(ahead) > 0
 	u.reader = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(ahead), u.raw), max(libraryBuffer, len(ahead)))

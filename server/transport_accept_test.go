@@ -132,7 +132,7 @@ func TestAcceptKeepsWhatWasSentAhead(t *testing.T) {
 	server := receive(t, accepted)
 	defer server.Abort()
 	for i := range frames {
-		if got, err := server.Read(); err != nil || string(got) != text {
+		if got, err := nextFrame(server); err != nil || string(got) != text {
 			t.Fatalf("frame %d: %q, %v", i, got, err)
 		}
 	}
@@ -191,7 +191,7 @@ func idle(t testing.TB, address string, accepted <-chan *transport, n int) (fini
 		s := receive(t, accepted)
 		servers[i], clients[i] = s, client
 		go func() {
-			_, err := s.Read()
+			_, err := nextFrame(s)
 			over <- err
 		}()
 	}

@@ -1,12 +1,14 @@
 package server
 
-import "errors"
+import (
+	"encoding/binary"
+	"errors"
+)
 
 // errNothing is what ReadArrived returns when nothing more has come.
 var errNothing = errors.New("nothing more has come")
 
-// arrived is what the transport took in and the library has not read yet. Like Read it is for one goroutine
-// at a time.
+// arrived is what the transport took in and the library has not read yet. It is for one goroutine at a time.
 type arrived struct {
 	buffer [readBuffer]byte
 	rest   []byte // of buffer
@@ -15,16 +17,19 @@ type arrived struct {
 	between bool
 }
 
-// Await waits until something comes, or the connection is over. It is the one place where an idle session waits,
+// Await waits until something has come that was not read, or the connection is over. It is the one place where an idle session waits,
 // and calls as little as can be: the library's own depth would double the stack that each of them keeps.
 func (t *transport) Await() {
+	if t.More() {
+		return // it was sent ahead of the upgrade
+	}
 	a := &t.raw.arrived
 	n, err := t.raw.Conn.Read(a.buffer[:])
 	a.rest, a.err = a.buffer[:n], err
 }
 
 // Read hands over what has been taken in, and reads on where the library is within a frame.
-func (c *corked) Read(p []byte) (int, error) {
+func (c *rawConn) Read(p []byte) (int, error) {
 	a := &c.arrived
 	switch {
 	case len(a.rest) > 0:
@@ -39,15 +44,17 @@ func (c *corked) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// ReadArrived is Read for a frame of which at least a part was there when Await returned. Where there is none, as
-// only pings and pongs came, it returns errNothing, and the connection goes on.
+// ReadArrived reads a text frame of which at least a part was there when Await returned, and waits for the rest. Where
+// there is none, as only pings and pongs came, it returns errNothing, and the connection goes on. After any other error
+// it is to be given up, by Over; a close frame of the client is found in the error by [websocket.CloseStatus], which is
+// 1005 where the client gave no code.
 func (t *transport) ReadArrived() ([]byte, error) {
 	if !t.More() {
 		return nil, errNothing
 	}
 	t.yields = true
 	t.frameOver()
-	frame, err := t.Read()
+	frame, err := t.read()
 	t.yields = false
 	return frame, err
 }
@@ -56,6 +63,23 @@ func (t *transport) ReadArrived() ([]byte, error) {
 func (t *transport) More() bool {
 	a := &t.raw.arrived
 	return len(a.rest) > 0 || a.err != nil || t.buffered.Buffered() > 0
+}
+
+// Whole reports whether what has come is one text frame, from end to end: then ReadArrived does not wait for the client,
+// whether to send or to take an answer to a control frame.
+func (t *transport) Whole() bool {
+	a := &t.raw.arrived
+	if len(a.rest) < 2 || a.err != nil || t.buffered.Buffered() > 0 || a.rest[0] != textHead || a.rest[1]&maskBit == 0 {
+		return false
+	}
+	head, length := 2+maskBytes, int(a.rest[1]&^maskBit)
+	switch {
+	case length == eightBytes:
+		return false // no such frame fits
+	case length == twoBytes && len(a.rest) > head:
+		head, length = head+2, int(binary.BigEndian.Uint16(a.rest[2:]))
+	}
+	return len(a.rest) == head+length
 }
 
 // frameOver notes that the library is between two frames, unless it holds a part of the next. Between the frames

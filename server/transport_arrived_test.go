@@ -63,6 +63,7 @@ func arrivals(s *transport, want int, came func()) (frames []string, err error) 
 				break
 			}
 			if err != nil {
+				s.Over(err)
 				return frames, err
 			}
 			frames = append(frames, string(frame))
@@ -147,5 +148,38 @@ func TestACloseWakesWhoWaits(t *testing.T) {
 	}
 	if _, err := client.Read(wait); !errors.Is(err, io.EOF) {
 		t.Errorf("after the close frame: %v, want nothing more", err)
+	}
+}
+
+// What is not whole may have to be waited for, and so may the client that does not read, for what answers it.
+func TestWholeIsOneTextFrameFromEndToEnd(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 200)
+	eight := string([]byte{textFrame, 0x80 | eightBytes, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0}) + "x"
+	for _, c := range []struct {
+		name, sent string
+		want       bool
+	}{
+		{"short", masked(textFrame, "hello"), true},
+		{"empty", masked(textFrame, ""), true},
+		{"with two bytes of length", masked(textFrame, long), true},
+		{"without its end", masked(textFrame, "hello")[:8], false},
+		{"without its length", masked(textFrame, long)[:3], false},
+		{"with eight bytes of length", eight, false},
+		{"with as many bytes as eight of length would say", eight + strings.Repeat("y", 6+eightBytes-len(eight)), false},
+		{"two", masked(textFrame, "a") + masked(textFrame, "b"), false},
+		{"a first part", masked(textBegins, "a"), false},
+		{"a ping", masked(pingOf, ""), false},
+		{"a close", masked(closeHead, "\x03\xe8"), false},
+		{"not masked", "\x81\x05hello", false},
+	} {
+		client, server := bareSocket(t)
+		if _, err := io.WriteString(client, c.sent); err != nil {
+			t.Fatal(err)
+		}
+		server.Await()
+		if got := server.Whole(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
 	}
 }

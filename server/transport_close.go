@@ -75,7 +75,6 @@ func (t *transport) end(code int, reason string) {
 		t.raw.err = nil // somebody woke us; the client's close frame is still to come
 	}
 	t.yields, t.raw.between = false, false
-	t.raw.noMorePings()
 	_ = t.conn.Close(websocket.StatusCode(code), cutReason(reason)) // it is over either way
 }
 

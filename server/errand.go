@@ -1,0 +1,184 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/musterhq/muster/hub"
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/matching"
+	"github.com/musterhq/muster/protocol"
+)
+
+// requestTimeout bounds a request: a client is promised an answer within 3 s while Redis is out of reach.
+const requestTimeout = 2800 * time.Millisecond
+
+// errand is the request of a session that is in flight, and its answer.
+type errand struct {
+	*socket
+	began   time.Time
+	request protocol.Request // nil where the frame is none
+	err     error            // of the frame
+}
+
+// handle begins to carry out a frame's request. It does not wait, so that no worker does: what may has a goroutine of
+// its own, and a join needs none while it waits for its group.
+func (c *socket) handle(ctx context.Context, frame []byte) {
+	e := &errand{socket: c, began: time.Now()}
+	var answer []protocol.Message
+	later := false
+	c.guard(func() { answer, later = e.begin(ctx, frame) })
+	if !later {
+		e.finish(answer)
+	}
+}
+
+// guard runs a part of a request. A fault of ours ends this connection, and nobody else's.
+func (c *socket) guard(part func()) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			c.server.log.Error().Interface("err", fault).Bytes("stack", debug.Stack()).Msg("request panicked")
+			c.session.Close(protocol.CloseInternal)
+		}
+	}()
+	part()
+}
+
+// conclude carries out the last part of the request. The first message is the reply.
+func (e *errand) conclude(part func() []protocol.Message) {
+	var answer []protocol.Message
+	e.guard(func() { answer = e.addressed(e.request, e.err, part()) })
+	e.finish(answer)
+}
+
+// finish ends the request with its answer.
+func (e *errand) finish(answer []protocol.Message) {
+	e.session.Finish(answer...)
+	if e.server.draining.Load() && !e.greeted.Load() {
+		e.session.Close(protocol.CloseGoingAway) // and not 4408 later, which says not to come back
+	}
+}
+
+// begin answers a frame, or has it carried out, and answered later.
+func (e *errand) begin(ctx context.Context, frame []byte) (answer []protocol.Message, later bool) {
+	e.request, e.err = protocol.DecodeRequest(frame)
+	kind := "unknown"
+	if e.request != nil && e.err == nil {
+		kind = e.request.Type()
+	}
+	e.server.metrics.received(kind)
+	if e.gone.Load() {
+		return nil, false
+	}
+	if refusal := e.unfit(frame); refusal != nil {
+		return e.addressed(e.request, e.err, one(refusal)), false
+	}
+	switch r := e.request.(type) {
+	case *protocol.Ping:
+		return e.addressed(r, nil, one(&protocol.Pong{T: r.T})), false
+	case *protocol.Join:
+		return e.startJoin(ctx, r)
+	}
+	go e.conclude(func() []protocol.Message { return e.carryOut(ctx) })
+	return nil, true
+}
+
+// unfit is what a frame is refused for before it is looked at closely; nil where it is a request that may be carried out.
+func (e *errand) unfit(frame []byte) protocol.Message {
+	_, isHello := e.request.(*protocol.Hello)
+	var malformed *protocol.Error
+	switch {
+	case errors.As(e.err, &malformed) && (e.greeted.Load() || meantHello(frame)):
+		return malformed
+	case e.err != nil || !e.greeted.Load() && !isHello:
+		return protocol.NewError(protocol.CodeNotHello)
+	}
+	return nil
+}
+
+// carryOut carries out a request that may wait for Redis.
+func (e *errand) carryOut(ctx context.Context) []protocol.Message {
+	ctx, cancel := context.WithDeadline(ctx, e.began.Add(requestTimeout))
+	defer cancel()
+	if hello, ok := e.request.(*protocol.Hello); ok {
+		return e.greet(ctx, hello)
+	}
+	reply, err := e.do(ctx, e.request)
+	if err != nil {
+		reply = e.failed(ctx, err)
+	}
+	return one(reply)
+}
+
+// startJoin has a join carried out with others, or refuses it at once. What comes of it is told by a worker; where it
+// is refused, or has to be tried again, Redis may have to be asked, and somebody has to wait.
+func (e *errand) startJoin(ctx context.Context, r *protocol.Join) (answer []protocol.Message, later bool) {
+	world, err := e.server.joinable(r)
+	if err != nil {
+		return e.addressed(r, nil, one(e.failed(ctx, err))), false
+	}
+	epoch, who := e.server.store.Epoch(), e.session.ID()
+	join := lua.Join{Player: who.Player, Generation: who.Generation, Key: r.Ticket, Fingerprint: r.Fingerprint()}
+	e.server.matching.StartJoin(ctx, world.Name, join, func(joined matching.JoinResult, err error) {
+		if err != nil {
+			go e.conclude(func() []protocol.Message { return one(e.retryJoin(ctx, epoch, world.Name, join, err)) })
+			return
+		}
+		e.server.workers.Do(func() {
+			e.conclude(func() []protocol.Message { return one(e.joined(epoch, world.Name, joined)) })
+		})
+	})
+	return nil, true
+}
+
+// joined takes in a join that was carried out, and is the reply to it. epoch is the one that the call named.
+func (e *errand) joined(epoch ident.Place, world ident.World, joined matching.JoinResult) protocol.Message {
+	e.session.Saw(epoch, joined.Record)
+	reply := e.server.joined(world, joined)
+	e.session.Told(world, hub.QueueView{Position: joined.Position, Size: joined.Size, MeanWait: joined.MeanWait})
+	return reply
+}
+
+// retryJoin answers a join that failed. A session whose presence ended meanwhile arrives again and tries once more.
+// Where that is in vain, as while its instance's lease is still lapsed, the player is here all the same, so that it is
+// to try again and is not told no_presence.
+func (e *errand) retryJoin(ctx context.Context, epoch ident.Place, world ident.World, join lua.Join, err error) protocol.Message {
+	ctx, cancel := context.WithDeadline(ctx, e.began.Add(requestTimeout))
+	defer cancel()
+	if errors.Is(err, lua.ErrGone) && !e.gone.Load() {
+		var joined matching.JoinResult
+		if err = e.arriveAgain(ctx); err == nil {
+			joined, err = e.server.matching.Join(ctx, world, join)
+		}
+		if err == nil {
+			return e.joined(epoch, world, joined)
+		}
+		if errors.Is(err, lua.ErrGone) && !e.gone.Load() {
+			err = fmt.Errorf("hold presence of %s: %w", join.Player, lua.ErrUnavailable)
+		}
+	}
+	return e.failed(ctx, err)
+}
+
+// arriveAgain makes the session's player live again, with the generation it has.
+func (e *errand) arriveAgain(ctx context.Context) error {
+	st, err := e.server.presence.Arrive(ctx, e.session.ID())
+	if err != nil {
+		return err
+	}
+	e.departIfGone()
+	e.server.hub.Apply([]lua.PlayerState{st})
+	return nil
+}
+
+// failed is the reply to a request that failed.
+func (e *errand) failed(ctx context.Context, err error) protocol.Message {
+	if isUnknown(err) {
+		e.session.Uncertain()
+	}
+	return e.refusal(ctx, err)
+}
