@@ -1,6 +1,7 @@
 package lua
 
 import (
+	"context"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -198,9 +199,9 @@ func checkKeys(t *testing.T, h header, assembled string) {
 	}
 }
 
-// parts are what n players ask of their matches together.
-func parts(script string, who Session, n int) []*sharedCall {
-	return slices.Repeat([]*sharedCall{{script: script, who: who, match: "m"}}, n)
+// askedBy is what n players ask of their matches together.
+func askedBy(s *Store, script string, who Session, n int) error {
+	return s.askAll(context.Background(), slices.Repeat([]question{{script: script, who: who, match: "m"}}, n))[0].err
 }
 
 // typedCodes are those whose errors say more than that.
@@ -263,8 +264,8 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return second(s.AssertState(ctx, 1, assertions)) },
 			func() error { return second(s.RenewLease(ctx)) },
 			func() error { return s.EndLease(ctx) },
-			func() error { return second(s.askTogether(ctx, parts("leave_match", who, n))) },
-			func() error { return second(s.askTogether(ctx, parts("ack_match", who, n))) },
+			func() error { return askedBy(s, "leave_match", who, n) },
+			func() error { return askedBy(s, "ack_match", who, n) },
 			func() error { return s.EndMatch(ctx, "m", Ended) },
 			func() error { return second(s.AcceptMatch(ctx, who, "m")) },
 			func() error { return s.DeclineMatch(ctx, who, "m") },

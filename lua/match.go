@@ -9,7 +9,7 @@ import (
 // LeaveMatch frees a player from its open match and returns its record after it. One that is held falls through, and
 // what became of the player is in what is told. ErrNoSuchMatch, ErrReplaced.
 func (s *Store) LeaveMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
-	return s.runShared(ctx, "leave_match", who, match)
+	return s.ask(ctx, question{script: "leave_match", who: who, match: match})
 }
 
 // DeclineMatch has a match that the player was proposed fall through. What became of the player is in what is told.
@@ -50,7 +50,7 @@ func (s *Store) AcceptMatch(ctx context.Context, who Session, match ident.Match)
 
 // AckMatch notes that a player knows of its match and returns its record after it. ErrNoSuchMatch, ErrReplaced.
 func (s *Store) AckMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
-	return s.runShared(ctx, "ack_match", who, match)
+	return s.ask(ctx, question{script: "ack_match", who: who, match: match})
 }
 
 func (s *Store) ofMatch(ctx context.Context, script string, who Session, match ident.Match) (reply, error) {

@@ -93,9 +93,7 @@ func eventuallyWaiting(t *testing.T, s *Store, n int) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for limit := time.Now().Add(10 * time.Second); ; <-tick.C {
-		s.shared.mu.Lock()
-		waiting := len(s.shared.waiting)
-		s.shared.mu.Unlock()
+		waiting, _ := s.shared.Waiting()
 		if waiting >= n {
 			return
 		}
@@ -149,10 +147,7 @@ func eventuallySending(t *testing.T, s *Store) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for limit := time.Now().Add(10 * time.Second); ; <-tick.C {
-		s.shared.mu.Lock()
-		sending := s.shared.sending
-		s.shared.mu.Unlock()
-		if sending {
+		if _, busy := s.shared.Waiting(); busy {
 			return
 		}
 		if time.Now().After(limit) {
@@ -168,26 +163,18 @@ func TestAScriptThatHasLookedAtEnoughLeavesTheRest(t *testing.T) {
 		const matches, size = 6, 90
 		w := group("crowd", size)
 		b := setup(t, be, 1, w)
-		var parts []*sharedCall
+		var batch []question
 		for i := range matches {
 			sessions := b.waiting(0, w, players(string(rune('a'+i)), size)...)
 			b.form(0, w, 1)
-			parts = append(parts, &sharedCall{
-				script: "leave_match", who: sessions[0], match: ident.Match("m" + strconv.Itoa(i+1)), answered: make(chan sharedAnswer, 1),
-			})
+			batch = append(batch, question{script: "leave_match", who: sessions[0], match: ident.Match("m" + strconv.Itoa(i+1))})
 		}
-		rest, err := b.stores[0].askTogether(b.ctx, parts)
-		if err != nil || len(rest) != matches-3 {
-			t.Fatalf("%d were not done at first, %v", len(rest), err)
+		if n, err := b.stores[0].askTogether(b.ctx, batch, make([]answer, matches)); err != nil || n != 3 {
+			t.Fatalf("%d were done at first, %v", n, err)
 		}
-		for len(rest) > 0 {
-			if rest, err = b.stores[0].askTogether(b.ctx, rest); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, p := range parts {
-			if a := <-p.answered; a.err != nil {
-				t.Errorf("%s: %v", p.who.Player, a.err)
+		for i, a := range b.stores[0].askAll(b.ctx, batch[3:]) {
+			if a.err != nil {
+				t.Errorf("%s: %v", batch[3+i].who.Player, a.err)
 			}
 		}
 	})

@@ -41,7 +41,7 @@ type Store struct {
 	scripts  map[string]*script
 	opts     Options
 	keys     []string
-	shared   shared
+	shared   *committer
 	epoch    atomic.Int64
 	// nowMicros steers Redis' clock in tests; 0 is Redis' own.
 	nowMicros atomic.Int64
@@ -74,7 +74,8 @@ func Open(opts Options) (*Store, error) {
 	if s.rdb, err = newClient(url, opts.CallTimeout); err != nil {
 		return nil, fmt.Errorf("redis.url: %w", err)
 	}
-	return s, nil
+	s.shared = s.newCommitter()
+	return s, s.shared.Start(context.Background()) // until Close
 }
 
 // OnLostHistory sets what is done when a call meets another history than its own: it returns nil once
@@ -100,8 +101,9 @@ func (s *Store) Epoch() ident.Place { return ident.Place(s.epoch.Load()) }
 // SetEpoch makes calls name an epoch; whoever sets it has asserted in it.
 func (s *Store) SetEpoch(e ident.Place) { s.epoch.Store(int64(e)) }
 
-// Close ends the connections, and an embedded Redis.
+// Close waits for the calls that are shared, ends the connections, and an embedded Redis.
 func (s *Store) Close() error {
+	s.shared.Stop()
 	err := errors.Join(s.rdb.Close(), s.stream.close())
 	if s.embedded != nil {
 		s.embedded.stop()
