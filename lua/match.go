@@ -2,6 +2,7 @@ package lua
 
 import (
 	"context"
+	"time"
 
 	"github.com/musterhq/muster/internal/ident"
 )
@@ -9,7 +10,12 @@ import (
 // LeaveMatch frees a player from its open match and returns its record after it. One that is held falls through, and
 // what became of the player is in what is told. ErrNoSuchMatch, ErrReplaced.
 func (s *Store) LeaveMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
-	return s.ask(ctx, question{script: "leave_match", who: who, match: match})
+	return s.ask(ctx, question{script: "leave_match", who: who, match: match, asked: time.Now()})
+}
+
+// StartLeaveMatch is LeaveMatch for one who does not wait: done is told, once, and must not block.
+func (s *Store) StartLeaveMatch(ctx context.Context, who Session, match ident.Match, done func(record string, err error)) {
+	s.startAsking(ctx, question{script: "leave_match", who: who, match: match, asked: time.Now()}, done)
 }
 
 // DeclineMatch has a match that the player was proposed fall through. What became of the player is in what is told.
@@ -50,7 +56,12 @@ func (s *Store) AcceptMatch(ctx context.Context, who Session, match ident.Match)
 
 // AckMatch notes that a player knows of its match and returns its record after it. ErrNoSuchMatch, ErrReplaced.
 func (s *Store) AckMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
-	return s.ask(ctx, question{script: "ack_match", who: who, match: match})
+	return s.ask(ctx, question{script: "ack_match", who: who, match: match, asked: time.Now()})
+}
+
+// StartAckMatch is AckMatch for one who does not wait: done is told, once, and must not block.
+func (s *Store) StartAckMatch(ctx context.Context, who Session, match ident.Match, done func(record string, err error)) {
+	s.startAsking(ctx, question{script: "ack_match", who: who, match: match, asked: time.Now()}, done)
 }
 
 func (s *Store) ofMatch(ctx context.Context, script string, who Session, match ident.Match) (reply, error) {

@@ -17,6 +17,9 @@ const (
 	// sharedLinger spaces pipelines under load; see groupcommit.Options. What a call costs besides its players is then
 	// paid less often.
 	sharedLinger = 2 * time.Millisecond
+	// sharedWithin is how long after the first player asked a pipeline may end, and sharedTooOld how long one may wait
+	// for its own to begin. A client is promised an answer within 3 s.
+	sharedWithin, sharedTooOld = 2500 * time.Millisecond, 1500 * time.Millisecond
 )
 
 // question is one player's part of a call of a script that takes many.
@@ -24,6 +27,7 @@ type question struct {
 	script string
 	who    Session
 	match  ident.Match
+	asked  time.Time
 }
 
 // answer is the player's record after it.
@@ -37,7 +41,10 @@ type answer struct {
 type committer = groupcommit.Committer[question, answer]
 
 func (s *Store) newCommitter() *committer {
-	return groupcommit.New(groupcommit.Options{Max: sharedMax, Linger: sharedLinger}, func(ctx context.Context, batch []question) ([]answer, bool, error) {
+	opts := groupcommit.Options{Max: sharedMax, TooOld: sharedTooOld, Linger: sharedLinger}
+	return groupcommit.New(opts, func(ctx context.Context, batch []question) ([]answer, bool, error) {
+		ctx, cancel := context.WithDeadline(ctx, batch[0].asked.Add(sharedWithin))
+		defer cancel()
 		return s.askAll(ctx, batch), false, nil
 	})
 }
@@ -45,11 +52,22 @@ func (s *Store) newCommitter() *committer {
 // ask asks something of a player's match, by a script that takes many players, and returns its record. One whose ctx
 // ends while it waits has no effect; while it is on its way that is unknown.
 func (s *Store) ask(ctx context.Context, q question) (string, error) {
-	a, err := s.shared.Do(ctx, q)
-	if err != nil {
-		return "", s.unavailable(q.script, err)
+	return s.answered(q)(s.shared.Do(ctx, q))
+}
+
+// startAsking is ask for one who does not wait. The end of ctx calls done no sooner.
+func (s *Store) startAsking(ctx context.Context, q question, done func(record string, err error)) {
+	s.shared.Send(ctx, q, func(a answer, err error) { done(s.answered(q)(a, err)) })
+}
+
+// answered is what is told of a question that was committed with an answer, or was not.
+func (s *Store) answered(q question) func(answer, error) (string, error) {
+	return func(a answer, err error) (string, error) {
+		if err != nil {
+			return "", s.unavailable(q.script, err)
+		}
+		return a.record, a.err
 	}
-	return a.record, a.err
 }
 
 // askAll asks until all are answered: a script that has looked at enough players leaves the rest undone, but never all.

@@ -82,6 +82,10 @@ func (e *errand) begin(ctx context.Context, frame []byte) (answer []protocol.Mes
 		return e.addressed(r, nil, one(&protocol.Pong{T: r.T})), false
 	case *protocol.Join:
 		return e.startJoin(ctx, r)
+	case *protocol.LeaveMatch:
+		return e.startLeaveMatch(ctx, r)
+	case *protocol.Ack:
+		return e.startAck(ctx, r)
 	}
 	go e.conclude(func() []protocol.Message { return e.carryOut(ctx) })
 	return nil, true
@@ -114,8 +118,19 @@ func (e *errand) carryOut(ctx context.Context) []protocol.Message {
 	return one(reply)
 }
 
-// startJoin has a join carried out with others, or refuses it at once. What comes of it is told by a worker; where it
-// is refused, or has to be tried again, Redis may have to be asked, and somebody has to wait.
+// goOn ends a request that was carried out with others: by a worker, or where it failed by who may wait, as Redis may
+// have to be asked.
+func (e *errand) goOn(err error, succeeded, failed func() protocol.Message) {
+	if err != nil {
+		go e.conclude(func() []protocol.Message { return one(failed()) })
+		return
+	}
+	e.server.workers.Do(func() {
+		e.conclude(func() []protocol.Message { return one(succeeded()) })
+	})
+}
+
+// startJoin has a join carried out with others, or refuses it at once.
 func (e *errand) startJoin(ctx context.Context, r *protocol.Join) (answer []protocol.Message, later bool) {
 	world, err := e.server.joinable(r)
 	if err != nil {
@@ -124,13 +139,33 @@ func (e *errand) startJoin(ctx context.Context, r *protocol.Join) (answer []prot
 	epoch, who := e.server.store.Epoch(), e.session.ID()
 	join := lua.Join{Player: who.Player, Generation: who.Generation, Key: r.Ticket, Fingerprint: r.Fingerprint()}
 	e.server.matching.StartJoin(ctx, world.Name, join, func(joined matching.JoinResult, err error) {
-		if err != nil {
-			go e.conclude(func() []protocol.Message { return one(e.retryJoin(ctx, epoch, world.Name, join, err)) })
-			return
-		}
-		e.server.workers.Do(func() {
-			e.conclude(func() []protocol.Message { return one(e.joined(epoch, world.Name, joined)) })
-		})
+		e.goOn(err, func() protocol.Message { return e.joined(epoch, world.Name, joined) },
+			func() protocol.Message { return e.retryJoin(ctx, epoch, world.Name, join, err) })
+	})
+	return nil, true
+}
+
+// startLeaveMatch has a player leave its match together with others.
+func (e *errand) startLeaveMatch(ctx context.Context, r *protocol.LeaveMatch) (answer []protocol.Message, later bool) {
+	epoch, match := e.server.store.Epoch(), ident.Match(r.MatchID)
+	e.server.store.StartLeaveMatch(ctx, e.session.ID(), match, func(record string, err error) {
+		e.goOn(err, func() protocol.Message {
+			e.session.Saw(epoch, record)
+			e.session.Declined(match)
+			return &protocol.LeftMatch{MatchID: r.MatchID}
+		}, func() protocol.Message { return e.failed(ctx, err) })
+	})
+	return nil, true
+}
+
+// startAck has it noted, together with others, that a player knows of its match.
+func (e *errand) startAck(ctx context.Context, r *protocol.Ack) (answer []protocol.Message, later bool) {
+	epoch := e.server.store.Epoch()
+	e.server.store.StartAckMatch(ctx, e.session.ID(), ident.Match(r.MatchID), func(record string, err error) {
+		e.goOn(err, func() protocol.Message {
+			e.session.Saw(epoch, record)
+			return &protocol.Acked{MatchID: r.MatchID}
+		}, func() protocol.Message { return e.failed(ctx, err) })
 	})
 	return nil, true
 }

@@ -11,17 +11,13 @@ import (
 	"github.com/musterhq/muster/protocol"
 )
 
-// do carries out a request of a session that has been greeted, other than a join and a ping.
+// do carries out a request of a session that has been greeted, other than one that begins at once; see errand.
 func (c *socket) do(ctx context.Context, request protocol.Request) (protocol.Message, error) {
 	switch r := request.(type) {
 	case *protocol.Leave:
 		return c.leave(ctx, r)
 	case *protocol.Status:
 		return c.status(ctx)
-	case *protocol.Ack:
-		return c.ack(ctx, r)
-	case *protocol.LeaveMatch:
-		return c.leaveMatch(ctx, r)
 	case *protocol.Accept:
 		return c.accept(ctx, r)
 	case *protocol.Decline:
@@ -157,25 +153,4 @@ func (c *socket) decline(ctx context.Context, r *protocol.Decline) (protocol.Mes
 	}
 	c.session.Declined(ident.Match(r.MatchID))
 	return &protocol.Declined{MatchID: r.MatchID}, nil
-}
-
-func (c *socket) ack(ctx context.Context, r *protocol.Ack) (protocol.Message, error) {
-	epoch := c.server.store.Epoch()
-	record, err := c.server.store.AckMatch(ctx, c.session.ID(), ident.Match(r.MatchID))
-	if err != nil {
-		return nil, err
-	}
-	c.session.Saw(epoch, record)
-	return &protocol.Acked{MatchID: r.MatchID}, nil
-}
-
-func (c *socket) leaveMatch(ctx context.Context, r *protocol.LeaveMatch) (protocol.Message, error) {
-	epoch := c.server.store.Epoch()
-	record, err := c.server.store.LeaveMatch(ctx, c.session.ID(), ident.Match(r.MatchID))
-	if err != nil {
-		return nil, err
-	}
-	c.session.Saw(epoch, record)
-	c.session.Declined(ident.Match(r.MatchID))
-	return &protocol.LeftMatch{MatchID: r.MatchID}, nil
 }
