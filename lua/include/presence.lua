@@ -5,10 +5,12 @@ local function parse_presence(text, expected)
   if not text then
     return {state = '', epoch = '', instance = '', generation = '0'}
   end
-  -- Most are live on the caller's instance, by the session that asks: that need not be parsed.
+  -- Most are live on the caller's instance, and many by the session that asks: that need not be parsed.
   if expected and text == own .. expected then
     return {state = 'L', epoch = epoch, instance = self, generation = expected}
   end
+  local at, to = string.find(text, own, 1, true)
+  if at == 1 then return {state = 'L', epoch = epoch, instance = self, generation = string.sub(text, to + 1)} end
   local state, seen_in, instance, generation = string.match(text, '^(%a)|(%d+)|([^|]*)|(%d+)$')
   return {state = state, epoch = seen_in, instance = instance, generation = generation}
 end
