@@ -19,8 +19,8 @@ type script struct {
 	name, text, sha string
 }
 
-// loadScripts assembles every script: includes expanded, codes put in. The embedded Redis knows neither
-// the shebang nor its own history, so both are replaced for it.
+// loadScripts assembles every script: includes expanded, what is behind an @inner made a function within, codes put in.
+// The embedded Redis knows neither the shebang nor its own history, so both are replaced for it.
 func loadScripts(embedded bool) (map[string]*script, error) {
 	names, err := fs.Glob(files, "*.lua")
 	if err != nil {
@@ -38,7 +38,7 @@ func loadScripts(embedded bool) (map[string]*script, error) {
 		if err != nil {
 			return nil, err
 		}
-		text = replacer.Replace(text)
+		text = replacer.Replace(text + strings.Repeat("end)()\n", a.inner))
 		sum := sha1.Sum([]byte(text)) //nolint:gosec // G401: Redis names scripts by their SHA-1
 		name := strings.TrimSuffix(file, ".lua")
 		scripts[name] = &script{name: name, text: text, sha: hex.EncodeToString(sum[:])}
@@ -50,6 +50,8 @@ func loadScripts(embedded bool) (map[string]*script, error) {
 type assembler struct {
 	embedded bool
 	included map[string]bool
+	// inner counts the functions that are still open: see -- @inner in the includes.
+	inner int
 }
 
 func (a *assembler) assemble(file string) (string, error) {
@@ -75,6 +77,9 @@ func (a *assembler) assemble(file string) (string, error) {
 				return "", fmt.Errorf("%s: %w", file, err)
 			}
 			b.WriteString(text)
+		case trimmed == "-- @inner":
+			b.WriteString("return (function()\n")
+			a.inner++
 		case trimmed == "", strings.HasPrefix(trimmed, "--"):
 			// Comments are for readers of the source; Redis need not hash and keep them.
 		default:

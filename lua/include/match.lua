@@ -6,3 +6,4 @@
 -- @include match_record
 -- @include ranks
 -- @include matches
+-- @inner

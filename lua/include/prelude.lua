@@ -29,3 +29,8 @@ local function finish(reply)
   redis.call('HSET', meta_key, 'last', int(last), 'touched', now_text, 'calm_until', int(calm_until_ms))
   return reply
 end
+
+-- What follows is a function of its own, as it is behind match. Where a function is made, each local that it uses is
+-- looked for among all that others use, the last declared first, and those above are what most use: from within a
+-- function inside theirs they need not be looked for.
+-- @inner
