@@ -21,7 +21,7 @@
 -- ARGV[16..]  player id, generation ('' = not a session's), key, fingerprint; for each; then match id, rooms name=uuid;…; for each
 -- Returns     {1, own part of what was told, now_ms, more 0|1, matches, players, parked, wait sum ms, opens_at_ms,
 --             next after, mean wait 'ms,at_ms' or '', the queue's size before, then for each join 1 joined|place|record
---             ('' where it is matched; it is behind all before it), or 2 repeated|place|position|size|record, -5 already
+--             ('' where this call matched it; it is behind all before it), or 2 repeated|place|position|size|record, -5 already
 --             queued|place, -6 in match|match|ends_ms, -13 in proposal|match|ends_ms, -14 cooled down|until_ms, or another
 --             code}
 -- Touches     as extract_group, and rc:<world>,<a>,<b>

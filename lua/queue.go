@@ -90,7 +90,7 @@ type Joined struct {
 	Repeated bool
 	// Position and Size are as on entering: the place in the queue, and how many players could be matched.
 	Position, Size int
-	// Record is the player's record after it; "" where it is matched already, and told so.
+	// Record is the player's record after it; "" where the same call matched it, and told so.
 	Record string
 	// Err is ErrReplaced, ErrGone, ErrTooManyWorlds, ErrQueueFull, ErrKeyReused, an *AlreadyQueuedError, an
 	// *InMatchError or a *CooledDownError.

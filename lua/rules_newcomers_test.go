@@ -65,7 +65,7 @@ var newcomerRules = []rule{
 			a told 1: match m1 x/#1001006 #1001010|m1|@3601001||duel=#1001008,1,key,f:1,@1001, y/#1001007 #1001010|m1|@3601001||
 			= place #1001008 repeated false position 1 of 1 record ; place #1001009 repeated false position 2 of 2 record ; 1 matches of 2, parked 0
 		`,
-		again: `= place #1001008 repeated true position 1 of 1 record ; in match m1; 0 matches of 0, parked 0`,
+		again: `= place #1001008 repeated true position 1 of 1 record #1001010|m1|@3601001||duel=#1001008,1,key,f:1,@1001,; in match m1; 0 matches of 0, parked 0`,
 	},
 	{
 		name: "tickets elsewhere end, also those of old", script: "find_opponent",
@@ -96,7 +96,7 @@ var newcomerRules = []rule{
 			a told 4: match m1 x/#1001006 #1001013|m1|@3601001|| y/#1001008 #1001013|m1|@3601001||duel=#1001012,1,new,f:2,@1001,
 			= place #1001011 repeated false position 1 of 1 record ; place #1001012 repeated false position 2 of 2 record ; 1 matches of 2, parked 0
 		`,
-		again: `= in match m1; place #1001012 repeated true position 2 of 2 record ; 0 matches of 0, parked 0`,
+		again: `= in match m1; place #1001012 repeated true position 2 of 2 record #1001013|m1|@3601001||duel=#1001012,1,new,f:2,@1001,; 0 matches of 0, parked 0`,
 	},
 	{
 		name: "who joins twice in a call has one ticket", script: "find_opponent",
@@ -163,7 +163,7 @@ var newcomerRules = []rule{
 			a told 1: match m1 x/#1001006 #1001010|m1|@61001|h|check=#1001008,1,~1,f,, y/#1001007 #1001010|m1|@61001|h|check=#1001009,1,key,f:2,,
 			= place #1001008 repeated false position 1 of 1 record ; place #1001009 repeated false position 2 of 2 record ; 1 matches of 2, parked 0
 		`,
-		again: `= place #1001008 repeated true position 0 of 0 record ; place #1001009 repeated true position 2 of 2 record ; 0 matches of 0, parked 0`,
+		again: `= place #1001008 repeated true position 0 of 0 record #1001010|m1|@61001|h|check=#1001008,1,~1,f,,; place #1001009 repeated true position 2 of 2 record #1001010|m1|@61001|h|check=#1001009,1,key,f:2,,; 0 matches of 0, parked 0`,
 	},
 	{
 		name: "a room takes them at once", script: "reserve_seats",
@@ -189,7 +189,7 @@ var newcomerRules = []rule{
 			a told 1: match m1 x/#1001006 #1001010|m1|@3601001|s| y/#1001007 #1001011|m1|@3601001|s|room=#1001009,1,key,f:2,@1001,
 			= place #1001008 repeated false position 1 of 1 record ; place #1001009 repeated false position 2 of 2 record ; 1 matches of 2, parked 0
 		`,
-		again: `= in match m1; place #1001009 repeated true position 2 of 2 record ; 0 matches of 0, parked 0`,
+		again: `= in match m1; place #1001009 repeated true position 2 of 2 record #1001011|m1|@3601001|s|room=#1001009,1,key,f:2,@1001,; 0 matches of 0, parked 0`,
 	},
 	{
 		name: "who is asked to join while its own instance is silent waits for its return", script: "find_opponent",

@@ -126,12 +126,12 @@ local function enter_waiting()
   end
 end
 
--- answer_joins adds to the answers the records as they are now. Of who is matched already they are in what is told.
+-- answer_joins adds to the answers the records as they are now. Of whom this call matched they are in what is told.
 local function answer_joins(reply)
   local before = #reply
   for i = 1, #answers do
     local answer, record = answers[i], answered[i]
-    if record and record.match == '' then answer = answer .. format_record(record) end
+    if record and (record.match == '' or not record.newcomer) then answer = answer .. format_record(record) end
     reply[before + i] = answer
   end
   return reply
