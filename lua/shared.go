@@ -14,9 +14,6 @@ import (
 const (
 	// sharedMax is the most players of one pipeline.
 	sharedMax = 50
-	// sharedLinger spaces pipelines under load; see groupcommit.Options. What a call costs besides its players is then
-	// paid less often.
-	sharedLinger = 2 * time.Millisecond
 	// sharedWithin is how long after the first player asked a pipeline may end, and sharedTooOld how long one may wait
 	// for its own to begin. A client is promised an answer within 3 s.
 	sharedWithin, sharedTooOld = 2500 * time.Millisecond, 1500 * time.Millisecond
@@ -41,7 +38,7 @@ type answer struct {
 type committer = groupcommit.Committer[question, answer]
 
 func (s *Store) newCommitter() *committer {
-	opts := groupcommit.Options{Max: sharedMax, TooOld: sharedTooOld, Linger: sharedLinger}
+	opts := groupcommit.Options{Max: sharedMax, TooOld: sharedTooOld}
 	return groupcommit.New(opts, func(ctx context.Context, batch []question) ([]answer, bool, error) {
 		ctx, cancel := context.WithDeadline(ctx, batch[0].asked.Add(sharedWithin))
 		defer cancel()

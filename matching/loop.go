@@ -14,9 +14,6 @@ import (
 const (
 	// joinsMax is the most joins of one call: it bounds how long a script holds Redis.
 	joinsMax = 50
-	// linger spaces calls under load; see groupcommit.Options. What a call costs besides its joins, as much as what five
-	// of them do, is then paid less often.
-	linger = 2 * time.Millisecond
 	// answerWithin is how long after the first join's arrival a call may end. A client is promised an answer
 	// within 3 s.
 	answerWithin = 2500 * time.Millisecond
@@ -56,7 +53,7 @@ func newLoop(opts *Options, w World) *loop {
 	l := &loop{name: w.Name, opts: opts}
 	l.failures.log = opts.Logger.With().Str("world", string(w.Name)).Str("script", "join_and_match").Logger()
 	l.world.Store(&w)
-	l.committer = groupcommit.New(groupcommit.Options{Max: joinsMax, Linger: linger}, l.commit)
+	l.committer = groupcommit.New(groupcommit.Options{Max: joinsMax}, l.commit)
 	return l
 }
 

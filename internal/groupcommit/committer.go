@@ -40,9 +40,6 @@ type Options struct {
 	PendingMax int
 	// TooOld is how long a request may wait for its commit to begin; 0 is DefaultTooOld.
 	TooOld time.Duration
-	// Linger is how long after the beginning of a commit that many shared the next one begins at the earliest, unless
-	// half of what it may carry is there: under load fewer commits carry more. Who comes alone is not held up.
-	Linger time.Duration
 }
 
 // Commit carries out a batch and returns one result for each of its requests, in their order, or an error
@@ -71,7 +68,6 @@ type Committer[Q, R any] struct {
 	// The goroutine's own, kept to be used again.
 	taken []request[Q, R]
 	batch []Q
-	began time.Time // of the last commit that many shared
 }
 
 // request is one Send.
@@ -201,9 +197,6 @@ func (c *Committer[Q, R]) run(ctx context.Context, done chan struct{}) {
 	lasting := context.WithoutCancel(ctx)
 	again := false
 	for ctx.Err() == nil {
-		if !again {
-			c.linger(ctx)
-		}
 		poked := c.take()
 		if len(c.taken) > 0 || poked || again {
 			again = c.commitTaken(lasting)
@@ -214,35 +207,6 @@ func (c *Committer[Q, R]) run(ctx context.Context, done chan struct{}) {
 		case <-c.wake:
 		}
 	}
-}
-
-// linger waits for more requests while there are few, and the last commit that many shared began lately.
-func (c *Committer[Q, R]) linger(ctx context.Context) {
-	left := c.opts.Linger - time.Since(c.began)
-	if left <= 0 || c.enough() {
-		return
-	}
-	timer := time.NewTimer(left)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-			return
-		case <-c.wake:
-			if c.enough() {
-				return
-			}
-		}
-	}
-}
-
-// enough tells of requests that need not wait for more, or of a poke.
-func (c *Committer[Q, R]) enough() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.poked || c.stopped || len(c.pending) >= c.opts.Max/2
 }
 
 // take moves the oldest requests, as many as a commit may have, to taken, and reports whether there was a poke.
@@ -281,9 +245,6 @@ func (c *Committer[Q, R]) commitTaken(ctx context.Context) (again bool) {
 	var batch []Q
 	if len(c.batch) > 0 {
 		batch = c.batch
-	}
-	if len(batch) > 1 {
-		c.began = time.Now()
 	}
 	results, again, err := c.commit(ctx, batch)
 	if err == nil && len(results) != len(batch) {

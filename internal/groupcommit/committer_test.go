@@ -112,45 +112,6 @@ func TestWhatArrivesDuringACommitGoesIntoTheNext(t *testing.T) {
 	})
 }
 
-func TestUnderLoadFewerCommitsCarryMore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := &recorder{takes: time.Millisecond}
-		c := start(t, Options{Max: 10, Linger: 10 * time.Millisecond}, r.commit)
-		begin := time.Now()
-		wantAt := func(at time.Duration, done ...<-chan answer) {
-			t.Helper()
-			for _, d := range done {
-				<-d
-			}
-			if took := time.Since(begin); took != at {
-				t.Errorf("answered after %v, want %v", took, at)
-			}
-		}
-		wantAt(time.Millisecond, do(t.Context(), c, 1))
-		wantAt(2*time.Millisecond, do(t.Context(), c, 2)) // nor does the next linger: nobody shared the last
-		third := do(t.Context(), c, 3)
-		shared := []<-chan answer{do(t.Context(), c, 4), do(t.Context(), c, 5)}
-		wantAt(3*time.Millisecond, third)
-		few := do(t.Context(), c, 6)
-		wantAt(4*time.Millisecond, shared...)
-		wantAt(14*time.Millisecond, few)
-		inFlight := do(t.Context(), c, 7)
-		shared = []<-chan answer{do(t.Context(), c, 8), do(t.Context(), c, 9)}
-		wantAt(15*time.Millisecond, inFlight)
-		wantAt(16*time.Millisecond, shared...)
-		var many []<-chan answer
-		for q := range 5 {
-			many = append(many, do(t.Context(), c, 10+q))
-		}
-		wantAt(17*time.Millisecond, many...) // half of what a commit may carry
-		last := do(t.Context(), c, 15)
-		c.Poke()
-		wantAt(18*time.Millisecond, last)
-		r.want(t, []int{1}, []int{2}, []int{3}, []int{4, 5}, []int{6}, []int{7}, []int{8, 9}, []int{10, 11, 12, 13, 14}, []int{15})
-	})
-}
-
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	t.Run("more pending than the most are refused at once", func(t *testing.T) {
