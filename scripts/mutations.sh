@@ -68,7 +68,8 @@ mutate "the history: a promoted replica is not noticed" 'lua/include/prelude.lua
 	'or meta[2] ~= history()' '' \
 	./e2e TestWritesThatAFailoverLostAreBroughtBack
 mutate "the generation: an older session may speak" lua/include/presence.lua \
-	"return generation ~= '' and tonumber(generation) < tonumber(presence.generation)" 'return false' \
+	"return generation ~= presence.generation and generation ~= '' and tonumber(generation) < tonumber(presence.generation)" \
+	'return false' \
 	./e2e TestASessionThatDoesNotKnowThatItWasReplacedIsRefused 'publishes lost|pub/sub'
 mutate "the version: what was overtaken is told" hub/deliver.go \
 	'case record.Version < s.seen.asOf:' 'case false:' \
