@@ -94,19 +94,32 @@ var ErrUnknownEvent = errors.New("unknown type of event")
 // DecodeEvent reads a frame that a server sent. What it does not know is ignored; a type that it does
 // not know is ErrUnknownEvent.
 func DecodeEvent(frame []byte) (Event, error) {
-	var head struct {
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(frame, &head); err != nil {
+	kind, err := typeOf(frame)
+	if err != nil {
 		return nil, fmt.Errorf("decode event: %w", err)
 	}
-	create, ok := events[head.Type]
+	create, ok := events[kind]
 	if !ok {
-		return nil, fmt.Errorf("decode event %.64q: %w", head.Type, ErrUnknownEvent)
+		return nil, fmt.Errorf("decode event %.64q: %w", kind, ErrUnknownEvent)
 	}
 	e := create()
 	if err := json.Unmarshal(frame, e); err != nil {
-		return nil, fmt.Errorf("decode event %s: %w", head.Type, err)
+		return nil, fmt.Errorf("decode event %s: %w", kind, err)
 	}
 	return e, nil
+}
+
+// typeOf is a frame's type. Encode writes it in front, where it can be read without the rest; a frame of another server
+// is looked through.
+func typeOf(frame []byte) (string, error) {
+	if rest, ok := bytes.CutPrefix(frame, []byte(`{"type":"`)); ok {
+		if end := bytes.IndexAny(rest, `"\`); end >= 0 && rest[end] == '"' {
+			return string(rest[:end]), nil
+		}
+	}
+	var head struct {
+		Type string `json:"type"`
+	}
+	err := json.Unmarshal(frame, &head)
+	return head.Type, err
 }

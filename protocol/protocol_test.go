@@ -29,6 +29,20 @@ func TestDecodeEventIgnoresWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+func TestDecodeEventFindsTheTypeWhereverItStands(t *testing.T) {
+	t.Parallel()
+	for _, frame := range []string{
+		`{"type":"pong","t":7}`, `{"t":7,"type":"pong"}`, ` { "type" : "pong" , "t" : 7 }`, `{"type":"po\u006eg","t":7}`,
+	} {
+		e, err := protocol.DecodeEvent([]byte(frame))
+		if err != nil {
+			t.Errorf("%s: %v", frame, err)
+		} else if pong, ok := e.(*protocol.Pong); !ok || pong.T == nil || *pong.T != 7 {
+			t.Errorf("%s is %+v", frame, e)
+		}
+	}
+}
+
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	join := func(attributes string, party ...string) *protocol.Join {
