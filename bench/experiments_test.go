@@ -5,6 +5,7 @@ package bench
 import (
 	"fmt"
 	"math"
+	"os"
 	"testing"
 	"time"
 
@@ -20,6 +21,8 @@ var experiments = []struct {
 	run  func(*testing.T, *table)
 }{
 	{"burst", burst},
+	{"burst, server", burstServer},
+	{"burst, Redis", burstRedis},
 	{"idle join", idleJoin},
 	{"steady", steady},
 	{"idle players", idlePlayers},
@@ -31,29 +34,65 @@ func share(used time.Duration, n int) float64 { return microseconds(used) / floa
 
 func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// burst has 10,000 players join in pairs at one moment.
+// burstPlayers join in pairs at one moment.
+const burstPlayers = 10_000
+
+// burst takes how long it is from the first join to the last player told, where all share the cores.
 func burst(t *testing.T, results *table) {
-	const players = 10_000
-	redis, echo := startRedis(t), startEcho(t)
-	server := startInstance(t, redis.URL(), "burst")
-	plain := []time.Duration{echo.cost(players)}
-	sets := []time.Duration{redis.setCost(t)}
-	var serverCPU, redisCPU time.Duration
+	server := startInstance(t, startRedis(t).URL(), "burst")
 	report := crowd(t, load.Options{
-		URLs: []string{server.url()}, Players: players, Pattern: load.Burst,
-		Reached: func(stage load.Stage) { // once before and once after
-			server.profile("burst", stage, 2)
-			serverCPU, redisCPU = cpu(t, server.pid)-serverCPU, cpu(t, redis.pid)-redisCPU
-		},
+		URLs: []string{server.url()}, Players: burstPlayers, Pattern: load.Burst,
+		Reached: func(stage load.Stage) { server.profile("burst", stage, 2) },
 	})
-	plain, sets = append(plain, echo.cost(players)), append(sets, redis.setCost(t))
-	if report.Told < players {
+	if report.Told < burstPlayers {
 		results.discard()
 		return // a burst that was served in part is none
 	}
-	results.add(rowServerCPU, share(serverCPU, players), microseconds(mean(plain)))
-	results.add(rowRedisCPU, share(redisCPU, players), microseconds(mean(sets)))
 	results.add(rowBurst, report.SpanMS/1000, 0)
+}
+
+// burstServer takes what CPU the server needs in a burst, on a core of its own.
+func burstServer(t *testing.T, results *table) {
+	pin(t, os.Getpid(), otherCores)
+	redis, echo := startRedis(t), startEcho(t)
+	pin(t, redis.pid, otherCores)
+	server := startInstance(t, redis.URL(), "burst", ownCore)
+	plain := []time.Duration{echo.cost(burstPlayers)}
+	used, ok := burstCPU(t, results, server, server.pid)
+	plain = append(plain, echo.cost(burstPlayers))
+	if ok {
+		results.add(rowServerCPU, used, microseconds(mean(plain)))
+	}
+}
+
+// burstRedis takes what CPU Redis needs in a burst, on a core of its own.
+func burstRedis(t *testing.T, results *table) {
+	pin(t, os.Getpid(), otherCores)
+	redis := startRedis(t)
+	pin(t, redis.pid, ownCore)
+	server := startInstance(t, redis.URL(), "burst", otherCores)
+	sets := []time.Duration{redis.setCost(t)}
+	used, ok := burstCPU(t, results, server, redis.pid)
+	sets = append(sets, redis.setCost(t))
+	if ok {
+		results.add(rowRedisCPU, used, microseconds(mean(sets)))
+	}
+}
+
+// burstCPU is the CPU, in microseconds a player, that a process needs in a burst, which is not ok where it was served in
+// part.
+func burstCPU(t *testing.T, results *table, server *instance, pid int) (used float64, ok bool) {
+	t.Helper()
+	var total time.Duration
+	report := crowd(t, load.Options{
+		URLs: []string{server.url()}, Players: burstPlayers, Pattern: load.Burst,
+		Reached: func(load.Stage) { total = cpu(t, pid) - total }, // once before and once after
+	})
+	if report.Told < burstPlayers {
+		results.discard()
+		return 0, false
+	}
+	return share(total, burstPlayers), true
 }
 
 func mean(list []time.Duration) time.Duration {

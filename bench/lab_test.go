@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -72,16 +73,24 @@ type instance struct {
 	addr, ops string
 }
 
-// startInstance starts the built server on a Redis, "" for the embedded one, and waits until it matches.
-func startInstance(tb testing.TB, redisURL, realm string) *instance {
+// startInstance starts the built server on a Redis, "" for the embedded one, and waits until it matches. It may be kept
+// to some cores.
+func startInstance(tb testing.TB, redisURL, realm string, on ...cores) *instance {
 	tb.Helper()
 	config := filepath.Join(tb.TempDir(), "muster.yaml")
 	if err := os.WriteFile(config, fmt.Appendf(nil, settingsFile, realm), 0o600); err != nil {
 		tb.Fatal(err)
 	}
 	i := &instance{addr: freeAddr(tb), ops: freeAddr(tb)}
-	i.process = spawn(tb, []string{"MUSTER_REDIS_URL=" + redisURL}, program,
+	environ := []string{"MUSTER_REDIS_URL=" + redisURL}
+	if slices.Contains(on, ownCore) {
+		environ = append(environ, "GOMAXPROCS=1")
+	}
+	i.process = spawn(tb, environ, program,
 		"serve", "--config", config, "--listen", i.addr, "--ops-listen", i.ops)
+	for _, c := range on {
+		pin(tb, i.pid, c)
+	}
 	i.await("ready", func() bool { return answers("http://" + i.addr + "/readyz") })
 	pause(tb.Context(), opening)
 	return i

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -95,6 +96,38 @@ func cpu(tb testing.TB, pid int) time.Duration {
 		sum += time.Duration(ns)
 	}
 	return sum
+}
+
+// cores are those that a process may use, as taskset lists them.
+type cores string
+
+// ownCore is for what is measured alone, otherCores for all else.
+var ownCore, otherCores = cores("0"), cores(fmt.Sprintf("1-%d", max(1, runtime.NumCPU()-1)))
+
+// pin keeps all threads of a process to some cores until the test ends: what runs beside it costs it less then. A process
+// with one core only is left as it is.
+func pin(tb testing.TB, pid int, on cores) {
+	tb.Helper()
+	if runtime.NumCPU() == 1 {
+		return
+	}
+	set := func(list string) error {
+		out, err := exec.Command("taskset", "--all-tasks", "--cpu-list", "--pid", list, strconv.Itoa(pid)).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("taskset: %w: %s", err, out)
+		}
+		return nil
+	}
+	if err := set(string(on)); err != nil {
+		tb.Fatal(err)
+	}
+	if pid == os.Getpid() {
+		tb.Cleanup(func() {
+			if err := set(fmt.Sprintf("0-%d", runtime.NumCPU()-1)); err != nil {
+				tb.Error(err)
+			}
+		})
+	}
 }
 
 // rss is the resident memory of a process, in bytes.

@@ -20,11 +20,13 @@ type echoServer struct {
 	addr string
 }
 
+// startEcho starts one on a core of its own.
 func startEcho(tb testing.TB) *echoServer {
 	tb.Helper()
 	e := &echoServer{addr: freeAddr(tb)}
-	e.process = spawn(tb, []string{"MUSTER_ECHO=" + e.addr}, echoer,
+	e.process = spawn(tb, []string{"MUSTER_ECHO=" + e.addr, "GOMAXPROCS=1"}, echoer,
 		"-test.run", "^TestServeEcho$", "-test.timeout", "0")
+	pin(tb, e.pid, ownCore)
 	e.await("listening", func() bool { return listens(e.addr) })
 	return e
 }

@@ -25,9 +25,9 @@ const noBound = -1
 
 // The rows, in their order.
 var (
-	rowServerCPU    = &row{"server CPU a player, burst of 10,000 in pairs", "µs", "an echo through the same stack", 2.5}
-	rowRedisCPU     = &row{"Redis CPU a player, the same burst", "µs", "a SET, one at a time", 1.1}
-	rowBurst        = &row{"the same burst, first `join` sent to last `match_complete`", "s", "", 0.8}
+	rowServerCPU    = &row{"server CPU a player, burst of 10,000 in pairs, on a core of its own", "µs", "an echo through the same stack", 2.5}
+	rowRedisCPU     = &row{"Redis CPU a player, the same with Redis on a core of its own", "µs", "a SET, one at a time", 1.1}
+	rowBurst        = &row{"a burst of 10,000 in pairs, all on two cores: first `join` sent to last `match_complete`", "s", "", 0.8}
 	rowSteadyP99    = &row{"5,000 joins/s for 30 s with leaving: `match`, p99", "ms", "", 50}
 	rowSteadyLost   = &row{"the same: joins not told of a match", "players", "", 0}
 	rowSteadyServer = &row{"the same: server CPU a join, with its leaving", "µs", "", noBound}
