@@ -82,14 +82,26 @@ func (p *player) meet(ctx context.Context, i *instance, world string) {
 	}
 }
 
+// wait connects and joins, as often as it takes, until the player waits: the fault before may have left what only the
+// next call meets, such as replies that are still to be lost.
+func (p *player) wait(i *instance, world string) {
+	for tick := time.Tick(pollInterval); p.t.Context().Err() == nil; <-tick {
+		if c, _ := p.current(); c == nil || c.Err() != nil {
+			p.insist(i)
+		}
+		if _, queued := p.believes(); queued > 0 {
+			return
+		}
+		_, _ = p.try(&protocol.Join{World: world}) // what fails is tried again
+	}
+}
+
 // orphan kills an instance that two players are on, one of whom waits for the other, and has them come back
 // to another instance.
 func (s *storm) orphan(i *instance) {
 	pair := s.pair("orphan")
-	for _, p := range pair {
-		p.connect(i)
-	}
-	pair[0].join(probeWorld)
+	pair[0].wait(i, probeWorld)
+	pair[1].insist(i)
 	i.kill()
 	other := s.cluster.instances[0]
 	if other == i {
@@ -114,7 +126,7 @@ func (s *storm) told(harm func()) {
 	}
 	pair, at := s.pair("told"), s.cluster.instances
 	for k, p := range pair {
-		p.connect(at[k])
+		p.insist(at[k])
 	}
 	harm()
 	took := s.meeting(time.Now(), pair, at[0], at[1])

@@ -118,8 +118,7 @@ func (s *storm) silence(i *instance, begin, end func()) {
 		return
 	}
 	ghost := s.pair("ghost")[0]
-	ghost.connect(i)
-	ghost.join(probeWorld)
+	ghost.wait(i, probeWorld)
 	begin()
 	<-time.After(s.pastLease())
 	others := slices.DeleteFunc(slices.Clone(s.cluster.instances), func(other *instance) bool { return other == i })
@@ -194,8 +193,7 @@ func (s *storm) leaveBehind() (back func()) {
 		return func() {}
 	}
 	p, i := s.pair("away")[0], s.any()
-	p.connect(i)
-	p.join("five")
+	p.wait(i, "five")
 	p.cut()
 	<-time.After(soakGrace / 3) // until it is away, and not gone
 	return func() {
