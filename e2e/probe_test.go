@@ -82,15 +82,15 @@ func (p *player) meet(ctx context.Context, i *instance, world string) {
 	}
 }
 
-// wait connects and joins, as often as it takes, until the player waits: the fault before may have left what only the
+// wait connects and joins, as often as it takes, until the player waits, or is matched: the fault before may have left what only the
 // next call meets, such as replies that are still to be lost.
 func (p *player) wait(i *instance, world string) {
 	for tick := time.Tick(pollInterval); p.t.Context().Err() == nil; <-tick {
 		if c, _ := p.current(); c == nil || c.Err() != nil {
 			p.insist(i)
 		}
-		if _, queued := p.believes(); queued > 0 {
-			return
+		if match, queued := p.believes(); match != "" || queued > 0 {
+			return // where others wait it may be matched at once
 		}
 		_, _ = p.try(&protocol.Join{World: world}) // what fails is tried again
 	}

@@ -14,8 +14,8 @@ func (s *Store) LeaveMatch(ctx context.Context, who Session, match ident.Match) 
 }
 
 // StartLeaveMatch is LeaveMatch for one who does not wait: done is told, once, and must not block.
-func (s *Store) StartLeaveMatch(ctx context.Context, who Session, match ident.Match, done func(record string, err error)) {
-	s.startAsking(ctx, question{script: "leave_match", who: who, match: match, asked: time.Now()}, done)
+func (s *Store) StartLeaveMatch(ctx context.Context, arrived time.Time, who Session, match ident.Match, done func(record string, err error)) {
+	s.startAsking(ctx, question{script: "leave_match", who: who, match: match, asked: arrived}, done)
 }
 
 // DeclineMatch has a match that the player was proposed fall through. What became of the player is in what is told.
@@ -60,8 +60,8 @@ func (s *Store) AckMatch(ctx context.Context, who Session, match ident.Match) (r
 }
 
 // StartAckMatch is AckMatch for one who does not wait: done is told, once, and must not block.
-func (s *Store) StartAckMatch(ctx context.Context, who Session, match ident.Match, done func(record string, err error)) {
-	s.startAsking(ctx, question{script: "ack_match", who: who, match: match, asked: time.Now()}, done)
+func (s *Store) StartAckMatch(ctx context.Context, arrived time.Time, who Session, match ident.Match, done func(record string, err error)) {
+	s.startAsking(ctx, question{script: "ack_match", who: who, match: match, asked: arrived}, done)
 }
 
 func (s *Store) ofMatch(ctx context.Context, script string, who Session, match ident.Match) (reply, error) {

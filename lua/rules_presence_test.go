@@ -237,15 +237,49 @@ var presenceRules = []rule{
 		again: `= x/#1001005 as of #1001005: record "#1001004||||trio=#1001004,1,~k,f,,", match "", ranks map[trio:{1 1}]`,
 	},
 	{
-		name: "a silent instance's player is there by it", script: "heartbeat",
+		name: "a socket that could not be refreshed, as nobody could speak, is not taken for gone", script: "heartbeat",
 		given: func(b *bundle) { b.waiting(1, trio, "x"); b.step(4 * time.Second) },
 		do:    func(b *bundle) string { return saidHeartbeat(b, "x") },
 		want: `
-			- ip:b x
 			- meta calm_until = 0
+			+ meta calm_until = @605001
+			= x/#1001003 as of #1001004: record "#1001004||||trio=#1001004,1,~k,f,,", match "", ranks map[trio:{1 1}]
+		`,
+		again: `= x/#1001003 as of #1001004: record "#1001004||||trio=#1001004,1,~k,f,,", match "", ranks map[trio:{1 1}]`,
+	},
+	{
+		name: "nor is one whose presence ended meanwhile", script: "heartbeat",
+		given: func(b *bundle) { b.waiting(1, trio, "x"); b.step(testPresenceTTL + time.Second) },
+		do:    func(b *bundle) string { return saidHeartbeat(b, "x") },
+		want: `
+			- meta calm_until = 0
+			+ meta calm_until = @1202001
+			= x/0 as of #1001004: record "#1001004||||trio=#1001004,1,~k,f,,", match "", ranks map[trio:{1 1}]
+		`,
+		again: `= x/0 as of #1001004: record "#1001004||||trio=#1001004,1,~k,f,,", match "", ranks map[trio:{1 1}]`,
+	},
+	{
+		name: "but who had none lives by it", script: "heartbeat",
+		given: func(b *bundle) { saidHeartbeat(b, "x"); b.step(testPresenceTTL + time.Second) },
+		do:    func(b *bundle) string { return saidHeartbeat(b, "x") },
+		want: `
+			- aw x = @601001
+			- meta calm_until = 0
+			+ aw x = @1202001
+			+ meta calm_until = @1202001
+			+ pr:x(10 min) H|#0||#602001000
+			= x/#602001000 as of #602001000: record "", match "", ranks map[]
+		`,
+		again: `= x/#602001000 as of #602001000: record "", match "", ranks map[]`,
+	},
+	{
+		name: "a silent instance's player is there by it", script: "heartbeat",
+		given: func(b *bundle) { b.waiting(1, trio, "x"); b.step(4 * time.Second); b.touch() },
+		do:    func(b *bundle) string { return saidHeartbeat(b, "x") },
+		want: `
+			- ip:b x
 			- pr:x(10 min) L|#0|b|#1001003
 			+ aw x = @605001
-			+ meta calm_until = @605001
 			+ pr:x(10 min) H|#0||#5001000
 			= x/#5001000 as of #5001000: record "#1001004||||trio=#1001004,1,~k,f,,", match "", ranks map[trio:{1 1}]
 		`,

@@ -54,7 +54,7 @@ func (s *Store) ask(ctx context.Context, q question) (string, error) {
 
 // startAsking is ask for one who does not wait. The end of ctx calls done no sooner.
 func (s *Store) startAsking(ctx context.Context, q question, done func(record string, err error)) {
-	s.shared.Send(ctx, q, func(a answer, err error) { done(s.answered(q)(a, err)) })
+	s.shared.Send(ctx, q.asked, q, func(a answer, err error) { done(s.answered(q)(a, err)) })
 }
 
 // answered is what is told of a question that was committed with an answer, or was not.

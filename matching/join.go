@@ -31,19 +31,19 @@ func (m *Matching) Join(ctx context.Context, world ident.World, join lua.Join) (
 	if err != nil {
 		return JoinResult{}, err
 	}
-	return l.joined(l.committer.Do(ctx, newRequest(join)))
+	return l.joined(l.committer.Do(ctx, newRequest(time.Now(), join)))
 }
 
-// StartJoin is Join for one who does not wait: done is told, once, within 2.5 s. It must not block: who calls it
+// StartJoin is Join for one who does not wait: done is told, once, within 2.5 s of its arrival. It must not block: who calls it
 // serves the world, or is the caller. The end of ctx calls it no sooner; a join whose turn comes after it is not carried
 // out.
-func (m *Matching) StartJoin(ctx context.Context, world ident.World, join lua.Join, done func(JoinResult, error)) {
+func (m *Matching) StartJoin(ctx context.Context, arrived time.Time, world ident.World, join lua.Join, done func(JoinResult, error)) {
 	l, err := m.loopOf(world)
 	if err != nil {
 		done(JoinResult{}, err)
 		return
 	}
-	l.committer.Send(ctx, newRequest(join), func(result JoinResult, err error) { done(l.joined(result, err)) })
+	l.committer.Send(ctx, arrived, newRequest(arrived, join), func(result JoinResult, err error) { done(l.joined(result, err)) })
 }
 
 func (m *Matching) loopOf(world ident.World) (*loop, error) {
@@ -54,11 +54,11 @@ func (m *Matching) loopOf(world ident.World) (*loop, error) {
 	return l, nil
 }
 
-func newRequest(join lua.Join) request {
+func newRequest(arrived time.Time, join lua.Join) request {
 	if join.Key == "" {
 		join.Key = newKey()
 	}
-	return request{join: join, arrived: time.Now()}
+	return request{join: join, arrived: arrived}
 }
 
 // joined is what is told of a join that was committed with a result, or was not.

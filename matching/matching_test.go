@@ -195,7 +195,7 @@ func TestAJoinThatNobodyWaitsFor(t *testing.T) {
 		told := map[string][]error{}
 		var mu sync.Mutex
 		start := func(ctx context.Context, name string, world ident.World) {
-			m.StartJoin(ctx, world, lua.Join{Player: ident.Player(name)}, func(_ JoinResult, err error) {
+			m.StartJoin(ctx, time.Now(), world, lua.Join{Player: ident.Player(name)}, func(_ JoinResult, err error) {
 				mu.Lock()
 				defer mu.Unlock()
 				told[name] = append(told[name], err)

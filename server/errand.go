@@ -14,21 +14,25 @@ import (
 	"github.com/musterhq/muster/protocol"
 )
 
-// requestTimeout bounds a request: a client is promised an answer within 3 s while Redis is out of reach.
-const requestTimeout = 2800 * time.Millisecond
+// requestTimeout bounds a request, from its arrival on: a client is promised an answer within 3 s while Redis is out of
+// reach. One whose turn comes after lateTurn, behind others that waited in vain, has no time left for a call.
+const (
+	requestTimeout = 2800 * time.Millisecond
+	lateTurn       = requestTimeout - 1500*time.Millisecond
+)
 
 // errand is the request of a session that is in flight, and its answer.
 type errand struct {
 	*socket
-	began   time.Time
+	arrived time.Time
 	request protocol.Request // nil where the frame is none
 	err     error            // of the frame
 }
 
 // handle begins to carry out a frame's request. It does not wait, so that no worker does: what may has a goroutine of
 // its own, and a join needs none while it waits for its group.
-func (c *socket) handle(ctx context.Context, frame []byte) {
-	e := &errand{socket: c, began: time.Now()}
+func (c *socket) handle(ctx context.Context, arrived time.Time, frame []byte) {
+	e := &errand{socket: c, arrived: arrived}
 	var answer []protocol.Message
 	later := false
 	c.guard(func() { answer, later = e.begin(ctx, frame) })
@@ -77,9 +81,13 @@ func (e *errand) begin(ctx context.Context, frame []byte) (answer []protocol.Mes
 	if refusal := e.unfit(frame); refusal != nil {
 		return e.addressed(e.request, e.err, one(refusal)), false
 	}
-	switch r := e.request.(type) {
-	case *protocol.Ping:
+	if r, ok := e.request.(*protocol.Ping); ok {
 		return e.addressed(r, nil, one(&protocol.Pong{T: r.T})), false
+	}
+	if time.Since(e.arrived) > lateTurn {
+		return e.addressed(e.request, nil, one(e.failed(ctx, lua.ErrUnavailable))), false
+	}
+	switch r := e.request.(type) {
 	case *protocol.Join:
 		return e.startJoin(ctx, r)
 	case *protocol.LeaveMatch:
@@ -106,7 +114,7 @@ func (e *errand) unfit(frame []byte) protocol.Message {
 
 // carryOut carries out a request that may wait for Redis.
 func (e *errand) carryOut(ctx context.Context) []protocol.Message {
-	ctx, cancel := context.WithDeadline(ctx, e.began.Add(requestTimeout))
+	ctx, cancel := context.WithDeadline(ctx, e.arrived.Add(requestTimeout))
 	defer cancel()
 	if hello, ok := e.request.(*protocol.Hello); ok {
 		return e.greet(ctx, hello)
@@ -138,7 +146,7 @@ func (e *errand) startJoin(ctx context.Context, r *protocol.Join) (answer []prot
 	}
 	epoch, who := e.server.store.Epoch(), e.session.ID()
 	join := lua.Join{Player: who.Player, Generation: who.Generation, Key: r.Ticket, Fingerprint: r.Fingerprint()}
-	e.server.matching.StartJoin(ctx, world.Name, join, func(joined matching.JoinResult, err error) {
+	e.server.matching.StartJoin(ctx, e.arrived, world.Name, join, func(joined matching.JoinResult, err error) {
 		e.goOn(err, func() protocol.Message { return e.joined(epoch, world.Name, joined) },
 			func() protocol.Message { return e.retryJoin(ctx, epoch, world.Name, join, err) })
 	})
@@ -148,7 +156,7 @@ func (e *errand) startJoin(ctx context.Context, r *protocol.Join) (answer []prot
 // startLeaveMatch has a player leave its match together with others.
 func (e *errand) startLeaveMatch(ctx context.Context, r *protocol.LeaveMatch) (answer []protocol.Message, later bool) {
 	epoch, match := e.server.store.Epoch(), ident.Match(r.MatchID)
-	e.server.store.StartLeaveMatch(ctx, e.session.ID(), match, func(record string, err error) {
+	e.server.store.StartLeaveMatch(ctx, e.arrived, e.session.ID(), match, func(record string, err error) {
 		e.goOn(err, func() protocol.Message {
 			e.session.Saw(epoch, record)
 			e.session.Declined(match)
@@ -161,7 +169,7 @@ func (e *errand) startLeaveMatch(ctx context.Context, r *protocol.LeaveMatch) (a
 // startAck has it noted, together with others, that a player knows of its match.
 func (e *errand) startAck(ctx context.Context, r *protocol.Ack) (answer []protocol.Message, later bool) {
 	epoch := e.server.store.Epoch()
-	e.server.store.StartAckMatch(ctx, e.session.ID(), ident.Match(r.MatchID), func(record string, err error) {
+	e.server.store.StartAckMatch(ctx, e.arrived, e.session.ID(), ident.Match(r.MatchID), func(record string, err error) {
 		e.goOn(err, func() protocol.Message {
 			e.session.Saw(epoch, record)
 			return &protocol.Acked{MatchID: r.MatchID}
@@ -182,7 +190,7 @@ func (e *errand) joined(epoch ident.Place, world ident.World, joined matching.Jo
 // Where that is in vain, as while its instance's lease is still lapsed, the player is here all the same, so that it is
 // to try again and is not told no_presence.
 func (e *errand) retryJoin(ctx context.Context, epoch ident.Place, world ident.World, join lua.Join, err error) protocol.Message {
-	ctx, cancel := context.WithDeadline(ctx, e.began.Add(requestTimeout))
+	ctx, cancel := context.WithDeadline(ctx, e.arrived.Add(requestTimeout))
 	defer cancel()
 	if errors.Is(err, lua.ErrGone) && !e.gone.Load() {
 		var joined matching.JoinResult
@@ -210,10 +218,12 @@ func (e *errand) arriveAgain(ctx context.Context) error {
 	return nil
 }
 
-// failed is the reply to a request that failed.
+// failed is the reply to a request that failed. What became of one that is unavailable is told by the state, as soon as
+// Redis answers.
 func (e *errand) failed(ctx context.Context, err error) protocol.Message {
-	if isUnknown(err) {
+	reply := e.refusal(ctx, err)
+	if reply.Code == protocol.CodeUnavailable {
 		e.session.Uncertain()
 	}
-	return e.refusal(ctx, err)
+	return reply
 }

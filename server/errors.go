@@ -74,9 +74,3 @@ func retryable(e *protocol.Error) *protocol.Error {
 	}
 	return e
 }
-
-// isUnknown tells of an error after which nobody knows whether the request took effect.
-func isUnknown(err error) bool {
-	return errors.Is(err, lua.ErrUnavailable) || errors.Is(err, lua.ErrLostHistory) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-}

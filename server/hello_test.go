@@ -1,6 +1,8 @@
 package server
 
 import (
+	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -178,4 +180,26 @@ func TestUnavailableAsAnswerToHelloStartsTheTimeAnew(t *testing.T) {
 	if since := time.Since(refused); since < protocol.HelloTimeout-time.Second {
 		t.Errorf("closed %v after the answer", since)
 	}
+}
+
+// A client that goes before its hello was carried out leaves nothing behind.
+func TestWhoGoesBeforeItsWelcomeIsForgotten(t *testing.T) {
+	t.Parallel()
+	i := run(t, serving(group("world1", 2)))
+	for n := range 200 {
+		c, err := net.Dial("tcp", i.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := strings.Replace(handshake(), "GET / ", "GET "+protocol.Path+" ", 1)
+		if _, err := c.Write(append([]byte(sent), frameOf(fmt.Sprintf(`{"type":"hello","player_id":"hasty%d"}`, n))...)); err != nil {
+			t.Fatal(err)
+		}
+		if n%2 == 0 {
+			_ = c.(*net.TCPConn).SetLinger(0) // a reset
+		}
+		_ = c.Close()
+	}
+	i.greet("ana")
+	eventually(t, "only who stayed has a session", func() bool { return i.server.hub.Count() == 1 })
 }

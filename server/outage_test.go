@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"sync"
 	"testing"
@@ -99,6 +100,47 @@ func whileAway(t *testing.T, i *instance, matched, waiting *peer) {
 	timely(t, "readyz", begin)
 	if a := i.call("", get, "/healthz", ""); a.status != http.StatusOK {
 		t.Errorf("healthz: status %d", a.status)
+	}
+}
+
+// Requests that wait behind one that Redis does not answer are answered in time too, counted from when they were sent, and
+// what became of all is told by a state.
+func TestWhatIsSentAtOnceWhileRedisIsAwayIsAnsweredInTime(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	i := run(t, func(c *configs.Config) {
+		c.Redis.URL = configs.Secret(redis.URL())
+		c.Worlds = []configs.World{group("world1", 30)}
+	})
+	ana := i.greet("ana")
+	others := make([]*peer, 10)
+	for n := range others {
+		others[n] = i.greet(fmt.Sprint("other", n))
+	}
+	redis.Pause()
+	var ids []string
+	begin := time.Now()
+	for range 4 {
+		for _, request := range []string{`"type":"join","world":"world1"`, `"type":"leave"`, `"type":"leave_match","match_id":"m"`, `"type":"status"`} {
+			ids = append(ids, ana.send(request))
+		}
+	}
+	var asking sync.WaitGroup
+	for _, p := range others {
+		asking.Go(func() {
+			p.refused(`"type":"join","world":"world1"`, "unavailable")
+			timely(t, "a join of many", begin)
+		})
+	}
+	for _, id := range ids {
+		reply := ana.await("reply "+id, func(o object) bool { return o["id"] == id })
+		wantFields(t, reply, object{"type": "error", "code": "unavailable"})
+		timely(t, "reply "+id, begin)
+	}
+	asking.Wait()
+	redis.Resume()
+	for _, p := range append(others, ana) {
+		p.next("state")
 	}
 }
 

@@ -22,7 +22,7 @@ func TestAFaultOfOursEndsOneConnectionOnly(t *testing.T) {
 	pipe := brokenPipe{closed: make(chan int, 1)}
 	s := &Server{log: zerolog.Nop()} // without metrics, so that the first message is a fault
 	c := &socket{server: s, session: hub.New(hub.Options{}).Connect(pipe)}
-	c.handle(t.Context(), []byte(`{"type":"ping"}`))
+	c.handle(t.Context(), time.Now(), []byte(`{"type":"ping"}`))
 	select {
 	case code := <-pipe.closed:
 		if code != protocol.CloseInternal {

@@ -28,7 +28,7 @@ func (c *socket) do(ctx context.Context, request protocol.Request) (protocol.Mes
 }
 
 // refusal is an error as this session is told it; in_match and in_proposal say which match.
-func (c *socket) refusal(ctx context.Context, err error) protocol.Message {
+func (c *socket) refusal(ctx context.Context, err error) *protocol.Error {
 	wire := c.server.wireError(err)
 	var inMatch *lua.InMatchError
 	if errors.As(err, &inMatch) {

@@ -94,7 +94,8 @@ func (c *socket) receive(ctx context.Context, frame []byte) {
 	case limited:
 		c.refuse(frame, retryAfter)
 	case pass:
-		if !c.session.Submit(func() { c.handle(ctx, frame) }) {
+		arrived := time.Now()
+		if !c.session.Submit(func() { c.handle(ctx, arrived, frame) }) {
 			c.refuse(frame, retryMS*time.Millisecond)
 		}
 	}
@@ -151,6 +152,10 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 	}
 	epoch := c.server.store.Epoch()
 	c.server.hub.Enter(c.session, player)
+	if c.gone.Load() { // before it was in the hub, so that nobody has taken it out
+		c.server.hub.Leave(c.session)
+		return nil
+	}
 	st, err := c.server.presence.Arrive(ctx, lua.Session{Player: player})
 	if err == nil {
 		st, err = c.settled(ctx, hello.Have, st)
@@ -273,6 +278,7 @@ func (c *socket) depart(id lua.Session) {
 // departIfGone undoes an arrival that was on its way when the connection ended.
 func (c *socket) departIfGone() {
 	if c.gone.Load() {
+		c.server.hub.Leave(c.session)
 		c.depart(c.session.ID())
 	}
 }

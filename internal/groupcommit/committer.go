@@ -38,7 +38,7 @@ type Options struct {
 	Max int
 	// PendingMax is the most requests that wait; 0 is DefaultPendingMax.
 	PendingMax int
-	// TooOld is how long a request may wait for its commit to begin; 0 is DefaultTooOld.
+	// TooOld is how long after its arrival a request's commit may begin; 0 is DefaultTooOld.
 	TooOld time.Duration
 }
 
@@ -122,12 +122,12 @@ func (c *Committer[Q, R]) Stop() {
 	}
 }
 
-// Send has q committed, and done called with its result, once: by the committer right after the commit, so that it
+// Send has q, which arrived at a time, committed, and done called with its result, once: by the committer right after the commit, so that it
 // must not block, or before Send returns, where q is refused. Besides the commit's own errors it is told ErrOverloaded
 // and ErrStopped, with which q had no effect, and ctx.Err() where ctx has ended before its commit begins: then it
 // has none either. The end of ctx calls done no sooner; what bounds the wait is Options.TooOld and the commits.
-func (c *Committer[Q, R]) Send(ctx context.Context, q Q, done func(R, error)) {
-	r := request[Q, R]{ctx: ctx, q: q, arrived: time.Now(), done: done}
+func (c *Committer[Q, R]) Send(ctx context.Context, arrived time.Time, q Q, done func(R, error)) {
+	r := request[Q, R]{ctx: ctx, q: q, arrived: arrived, done: done}
 	if err := c.enqueue(r); err != nil {
 		r.refuse(err)
 	}
@@ -140,7 +140,7 @@ func (c *Committer[Q, R]) Do(ctx context.Context, q Q) (R, error) {
 		err    error
 	}
 	answered := make(chan answer, 1) // has room for the one answer, so that giving it never blocks
-	c.Send(ctx, q, func(result R, err error) { answered <- answer{result, err} })
+	c.Send(ctx, time.Now(), q, func(result R, err error) { answered <- answer{result, err} })
 	select {
 	case a := <-answered:
 		return a.result, a.err

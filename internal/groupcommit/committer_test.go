@@ -172,12 +172,12 @@ func TestWhoDoesNotWaitIsCalledBack(t *testing.T) {
 		answers := map[int][]answer{} // whatever is told comes from the committer or from Send, one after the other
 		var mu sync.Mutex
 		send := func(ctx context.Context, q int) {
-			c.Send(ctx, q, func(result int, err error) {
+			c.Send(ctx, time.Now(), q, func(result int, err error) {
 				mu.Lock()
 				defer mu.Unlock()
 				answers[q] = append(answers[q], answer{result, err})
 				if q == 2 {
-					c.Send(t.Context(), 6, func(int, error) {}) // who is called back may send
+					c.Send(t.Context(), time.Now(), 6, func(int, error) {}) // who is called back may send
 				}
 			})
 			synctest.Wait()
