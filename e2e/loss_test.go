@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -67,6 +68,51 @@ func TestTheOldestIsNotOvertakenAfterALoss(t *testing.T) {
 			t.Errorf("%s was matched before %s, who waited since %d", x.id, p[0].id, oldest.EnqueuedAt)
 		}
 	}
+	c.judge(history.Options{SettledAt: time.Now()})
+}
+
+// TestAMatchThatOnlyWhoLeftItKnewGoesWithTheHistory: of three who were matched one was told and left, the others were not
+// told yet. Nobody can bring the match back, and the two wait again where they waited.
+func TestAMatchThatOnlyWhoLeftItKnewGoesWithTheHistory(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, 2, withProxies())
+	told, others := c.player("told"), []*player{c.player("other1"), c.player("other2")}
+	told.connect(c.instances[0])
+	for _, p := range others {
+		p.connect(c.instances[1])
+	}
+	lose := func() {
+		for _, p := range others {
+			p.join("trio")
+		}
+		from := time.Now()
+		c.instances[1].proxy.DelayOf("subscribe", time.Minute)
+		told.join("trio")
+		told.leaveMatch(told.awaitMatch().ID)
+		c.redis.FlushAll()
+		for _, p := range others {
+			eventually(t, func() string { return ended(p.try(&protocol.Status{})) }) // by then their instance has asserted
+		}
+		c.instances[1].proxy.DelayOf("subscribe", 0)
+		c.history.Lost(history.Loss{Span: history.Span{From: from, To: time.Now().Add(healing)}})
+	}
+	lose()
+	for others[0].status().Match != nil { // its instance looked before the loss, as it does each second
+		for _, p := range others {
+			p.leaveMatch(p.status().Match.ID)
+		}
+		lose()
+	}
+	eventually(t, func() string { return ended(told.try(&protocol.Join{World: "trio"})) })
+	eventually(t, func() string {
+		m := told.status().Match
+		for _, p := range others {
+			if other := p.status().Match; m == nil || other == nil || other.ID != m.ID {
+				return fmt.Sprintf("told is in %+v, %s in %+v", m, p.id, other)
+			}
+		}
+		return ""
+	})
 	c.judge(history.Options{SettledAt: time.Now()})
 }
 

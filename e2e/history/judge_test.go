@@ -61,6 +61,17 @@ var good = map[string]func(s *story){
 		s.cut("a")
 		s.connect("a", "i2", protocol.PlayerState{})
 	},
+	"a match that a loss took as only who had left it knew of it": func(s *story) {
+		s.arrive("a", "b", "c", "d")
+		for _, p := range []string{"a", "b", "c", "d"} {
+			s.join(p, "trio")
+		}
+		m := s.form("trio", "a", "b", "c")
+		s.tell(m, "a")
+		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, &protocol.LeftMatch{MatchID: m.ID})
+		s.lose()
+		s.match("trio", "b", "c", "d")
+	},
 	"what was left with a lost reply may be told lost": func(s *story) {
 		m := s.pair("a", "b")
 		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, nil)

@@ -14,6 +14,7 @@ type match struct {
 	*protocol.Match
 	known   time.Time // when anybody was first told of it
 	teller  string
+	told    []string // all who were told of it
 	members []string // sorted, each once; of a match with seats all who were ever in it
 	// since is when anybody was first told that a player is in it, and expires by when it is over by the latest telling.
 	since   map[string]time.Time
@@ -45,6 +46,9 @@ func (m *match) take(teller string, told telling) {
 		m.Match, m.known, m.teller = told.match, told.at, teller
 	}
 	m.expires = max(m.expires, told.match.ExpiresAt)
+	if !slices.Contains(m.told, teller) {
+		m.told = append(m.told, teller)
+	}
 	for _, name := range members(told.match) {
 		if at, ok := m.since[name]; !ok || told.at.Before(at) {
 			m.since[name] = told.at
@@ -86,13 +90,41 @@ func (j *judge) bookedOnce() {
 		slices.SortFunc(stays, func(a, b stay) int { return cmp.Compare(a.from, b.from) })
 		for i, later := range stays {
 			for _, earlier := range stays[:i] {
-				if earlier.match != later.match && later.from < earlier.to && !j.mayHaveLost(time.UnixMilli(earlier.from), later.known, name) {
+				if earlier.match != later.match && later.from < earlier.to && !j.mayHaveLost(time.UnixMilli(earlier.from), later.known, name) &&
+					!j.forgotten(earlier.match, name, later.known) {
 					j.blame(1, later.known, name, "is in match %s of %d while %s stands until %d",
 						later.match, later.from, earlier.match, earlier.to)
+					j.violations[len(j.violations)-1].Other = j.teller(earlier.match)
 				}
 			}
 		}
 	}
+}
+
+// forgotten reports whether a match went with a loss of history as nobody was in it any more who could bring it back: the
+// player had not been told of it, and whoever had been had left it.
+func (j *judge) forgotten(id, name string, by time.Time) bool {
+	m, ok := j.matches[id]
+	if !ok || slices.Contains(m.told, name) {
+		return false
+	}
+	return slices.ContainsFunc(j.losses, func(loss Loss) bool {
+		if loss.To.Before(time.UnixMilli(m.CreatedAt)) || loss.From.After(by) {
+			return false
+		}
+		return !slices.ContainsFunc(m.told, func(teller string) bool {
+			left, ok := j.byName[teller].released(id)
+			return !ok || left.IsZero() || left.After(loss.To)
+		})
+	})
+}
+
+// teller is who was told of a match first, "" of one that nobody was.
+func (j *judge) teller(id string) string {
+	if m, ok := j.matches[id]; ok {
+		return m.teller
+	}
+	return ""
 }
 
 // stay is a time, in milliseconds, in which a player surely was in a match: to may be too early, and from too late.

@@ -36,6 +36,26 @@ var planted = []fault{
 		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, &protocol.LeftMatch{MatchID: m.ID})
 		s.tell(second, "a", "c")
 	}},
+	{"a second match after a loss, while somebody knew of the first", 1, "stands until", func(s *story) {
+		s.arrive("a", "b", "c", "d")
+		for _, p := range []string{"a", "b", "c", "d"} {
+			s.join(p, "trio")
+		}
+		m := s.form("trio", "a", "b", "c")
+		s.tell(m, "a")
+		s.lose()
+		s.match("trio", "b", "c", "d")
+	}},
+	{"a second match without a loss, as who knew of the first left it", 1, "stands until", func(s *story) {
+		s.arrive("a", "b", "c", "d")
+		for _, p := range []string{"a", "b", "c", "d"} {
+			s.join(p, "trio")
+		}
+		m := s.form("trio", "a", "b", "c")
+		s.tell(m, "a")
+		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, &protocol.LeftMatch{MatchID: m.ID})
+		s.match("trio", "b", "c", "d")
+	}},
 	{"a welcome that names another match", 1, "stands until", func(s *story) {
 		s.pair("a", "b")
 		s.arrive("c")
