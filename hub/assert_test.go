@@ -55,9 +55,10 @@ func TestWhoArrivesWithACallThatMetTheLossLosesNothing(t *testing.T) {
 	})
 }
 
-func TestWhoLeftAMatchIsNotAssertedToBeInIt(t *testing.T) {
+func TestWhoLeftAMatchIsNotAssertedToBeInItAlsoWhileARequestWaits(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "m"), Match: match(4, "p", "q")})
+		defer b.request(s, func() {})()
 		changed := "complete|12|0|duel|4|100000||p;q|q"
 		b.hub.Deliver(lua.Told{Number: 1, Matches: map[ident.Match]string{"m": changed}})
 		if asserted := b.hub.Assertions(); asserted[0].Session != s.ID() || asserted[0].Match != changed {

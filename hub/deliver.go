@@ -40,16 +40,38 @@ func (h *Hub) learn(epoch ident.Place, id ident.Match, matches *toldMatches) {
 	}
 	for _, player := range m.Players {
 		for _, s := range h.of(player) {
-			s.whenFree(func() { s.learn(epoch, m, text, matches) })
+			if !s.learnAtOnce(epoch, m, text) {
+				s.whenFree(func() { s.learn(epoch, m, text, matches) })
+			}
 		}
 	}
 }
 
+// learnAtOnce takes in a change that is nothing to the client, such as that others left, and reports whether it was one.
+// It need not wait for the request that is in flight, and must not: should the history be lost meanwhile, the session would
+// assert that they are still in the match.
+func (s *Session) learnAtOnce(epoch ident.Place, m lua.Match, text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, newer := s.knownBefore(epoch, m)
+	if !newer || newsOf(known, m) != noNews {
+		return false
+	}
+	s.seen.match = text
+	return true
+}
+
+// knownBefore is the session's match as it knows it, where m is a newer version of it. mu is held.
+func (s *Session) knownBefore(epoch ident.Place, m lua.Match) (known *lua.Match, newer bool) {
+	record := s.seen.parsed()
+	known = s.seen.knownMatch(record)
+	return known, epoch == s.seen.epoch && record.Match == m.ID && known != nil && known.Version < m.Version
+}
+
 // learn makes a match that changed known to the client. That it stands is told with the record's change. mu is held.
 func (s *Session) learn(epoch ident.Place, m lua.Match, text string, matches *toldMatches) {
-	record := s.seen.parsed()
-	known := s.seen.knownMatch(record)
-	if epoch != s.seen.epoch || record.Match != m.ID || known == nil || known.Version >= m.Version {
+	known, newer := s.knownBefore(epoch, m)
+	if !newer {
 		return
 	}
 	n := newsOf(known, m)
@@ -57,7 +79,7 @@ func (s *Session) learn(epoch ident.Place, m lua.Match, text string, matches *to
 		return
 	}
 	s.seen.match = text
-	s.sendNews(n, m, matches.frame(n, m, record.Acked))
+	s.sendNews(n, m, matches.frame(n, m, s.seen.parsed().Acked))
 }
 
 // requeued tells a player that it is back at its places, as a match fell through.
