@@ -187,10 +187,10 @@ func (h *Hub) GoingAway(ctx context.Context, over time.Duration) {
 		case <-timer.C:
 		}
 		timer.Stop()
-		s.Close(protocol.CloseGoingAway)
+		s.closeWhenFree(protocol.CloseGoingAway)
 	}
 	for _, s := range h.all() { // who came meanwhile
-		s.Close(protocol.CloseGoingAway)
+		s.closeWhenFree(protocol.CloseGoingAway)
 	}
 }
 

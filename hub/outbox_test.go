@@ -144,6 +144,18 @@ func TestGoingAwayIsSpreadAndEndsWhenNobodyIsLeft(t *testing.T) {
 	})
 }
 
+func TestWhoGoesAwayHasTheReplyOfTheRequestThatIsInFlight(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, client := b.arrive("p", 10, lua.PlayerState{})
+		finish := b.request(s, func() { s.Send(pong(7)) })
+		b.hub.GoingAway(b.Context(), time.Second)
+		synctest.Wait()
+		b.sees(client, "going_away")
+		finish()
+		b.sees(client, "pong 7", "close 1001")
+	})
+}
+
 func TestTheRepliesToABurstAreNoSignOfASlowReader(t *testing.T) {
 	const burst = 2000 // twice limits.messages_per_second of a generous setting, sent before anything is read
 	inBubble(t, func(b *bundle) {

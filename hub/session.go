@@ -73,6 +73,10 @@ func (s *Session) Close(code int) {
 	s.close(code)
 }
 
+// closeWhenFree is Close, but lets the request that is in flight have its reply: a client that asked to leave would not know
+// that it did.
+func (s *Session) closeWhenFree(code int) { s.whenFree(func() { s.close(code) }) }
+
 // close is Close with mu held.
 func (s *Session) close(code int) {
 	if s.closed {
