@@ -102,7 +102,11 @@ func cpu(tb testing.TB, pid int) time.Duration {
 type cores string
 
 // ownCore is for what is measured alone, otherCores for all else.
-var ownCore, otherCores = cores("0"), cores(fmt.Sprintf("1-%d", max(1, runtime.NumCPU()-1)))
+var (
+	ownCore    = cores("0")
+	otherCores = cores(fmt.Sprintf("1-%d", max(1, runtime.NumCPU()-1)))
+	allCores   = cores(fmt.Sprintf("0-%d", runtime.NumCPU()-1))
+)
 
 // pin keeps all threads of a process to some cores until the test ends: what runs beside it costs it less then. A process
 // with one core only is left as it is.
@@ -123,7 +127,7 @@ func pin(tb testing.TB, pid int, on cores) {
 	}
 	if pid == os.Getpid() {
 		tb.Cleanup(func() {
-			if err := set(fmt.Sprintf("0-%d", runtime.NumCPU()-1)); err != nil {
+			if err := set(string(allCores)); err != nil {
 				tb.Error(err)
 			}
 		})
