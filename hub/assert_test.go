@@ -67,3 +67,44 @@ func TestWhoLeftAMatchIsNotAssertedToBeInItAlsoWhileARequestWaits(t *testing.T) 
 		b.sees(client) // it is nothing that a client need be told
 	})
 }
+
+// The reply to its join was lost, and its instance was told of the match by what was published.
+func TestWhoWasMatchedIsAssertedToBeInTheMatchAlsoWhileARequestWaits(t *testing.T) {
+	for name, end := range map[string]func(s *Session){
+		"connected":       func(*Session) {},
+		"connection gone": func(s *Session) { s.Over() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bundle) {
+				s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
+				finish := b.request(s, func() {})
+				b.hub.Deliver(formed(1, "m", 20, "p", "q"))
+				left := "complete|30|0|duel|20|100000||p;q|q"
+				b.hub.Deliver(lua.Told{Number: 2, Matches: map[ident.Match]string{"m": left}})
+				end(s)
+				b.sees(client)
+				b.hub.BeginEpoch(100)
+				want := lua.Assertion{Session: s.ID(), AsOf: 21, Record: record(21, "m"), Match: left}
+				for range 2 { // history may be lost again meanwhile
+					if got := b.hub.Assertions(); len(got) != 1 || got[0] != want {
+						t.Errorf("asserts %+v, want %+v", got, want)
+					}
+				}
+				finish()
+			})
+		})
+	}
+}
+
+// What the session saw is newer than what waits to be told.
+func TestWhatWasOvertakenIsNotAsserted(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, _ := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
+		defer b.request(s, func() {})()
+		b.hub.Deliver(formed(1, "m", 20, "p", "q"))
+		s.Saw(0, record(40, "", "trio.35"))
+		if got := b.hub.Assertions(); len(got) != 1 || got[0].AsOf != 40 || got[0].Match != "" {
+			t.Errorf("asserts %+v", got)
+		}
+	})
+}

@@ -95,7 +95,7 @@ func (h *Hub) BeginEpoch(epoch ident.Place) {
 	h.numbers.restart(epoch, 0)
 }
 
-// Assertions are what the sessions last saw, idle ones too: of each player the newest session, even if it is
+// Assertions are what the sessions last saw or were told, idle ones too: of each player the newest session, even if it is
 // about to end or has ended, since its player is going to depart and to keep its places. It is taken to stand in the epoch
 // that began, unless Doubt follows.
 func (h *Hub) Assertions() []lua.Assertion {
@@ -104,9 +104,10 @@ func (h *Hub) Assertions() []lua.Assertion {
 	for _, s := range h.known() {
 		s.mu.Lock()
 		if s.generation > newest[s.player].Generation {
+			last := s.foreseen()
 			newest[s.player] = lua.Assertion{
 				Session: lua.Session{Player: s.player, Generation: s.generation},
-				AsOf:    s.seen.asOf, Record: s.seen.record, Match: s.seen.match,
+				AsOf:    last.asOf, Record: last.record, Match: last.match,
 			}
 			s.seen.epoch = epoch
 		}

@@ -40,38 +40,33 @@ func (h *Hub) learn(epoch ident.Place, id ident.Match, matches *toldMatches) {
 	}
 	for _, player := range m.Players {
 		for _, s := range h.of(player) {
-			if !s.learnAtOnce(epoch, m, text) {
-				s.whenFree(func() { s.learn(epoch, m, text, matches) })
-			}
+			s.whenFree(&matchChange{s, epoch, m, text, matches})
 		}
 	}
 }
 
-// learnAtOnce takes in a change that is nothing to the client, such as that others left, and reports whether it was one.
-// It need not wait for the request that is in flight, and must not: should the history be lost meanwhile, the session would
-// assert that they are still in the match.
-func (s *Session) learnAtOnce(epoch ident.Place, m lua.Match, text string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known, newer := s.knownBefore(epoch, m)
-	if !newer || newsOf(known, m) != noNews {
-		return false
-	}
-	s.seen.match = text
-	return true
+// matchChange is that a match which a session is in changed.
+type matchChange struct {
+	session *Session
+	epoch   ident.Place
+	match   lua.Match
+	text    string
+	matches *toldMatches
 }
 
-// knownBefore is the session's match as it knows it, where m is a newer version of it. mu is held.
-func (s *Session) knownBefore(epoch ident.Place, m lua.Match) (known *lua.Match, newer bool) {
-	record := s.seen.parsed()
-	known = s.seen.knownMatch(record)
-	return known, epoch == s.seen.epoch && record.Match == m.ID && known != nil && known.Version < m.Version
+func (c *matchChange) happen() { c.session.learn(c.epoch, c.match, c.text, c.matches) }
+
+func (c *matchChange) foresee(k *knowledge) {
+	if known := k.knownMatch(k.parsed()); known != nil && known.ID == c.match.ID && known.Version < c.match.Version {
+		k.match = c.text
+	}
 }
 
 // learn makes a match that changed known to the client. That it stands is told with the record's change. mu is held.
 func (s *Session) learn(epoch ident.Place, m lua.Match, text string, matches *toldMatches) {
-	known, newer := s.knownBefore(epoch, m)
-	if !newer {
+	record := s.seen.parsed()
+	known := s.seen.knownMatch(record)
+	if epoch != s.seen.epoch || record.Match != m.ID || known == nil || known.Version >= m.Version {
 		return
 	}
 	n := newsOf(known, m)
@@ -85,11 +80,11 @@ func (s *Session) learn(epoch ident.Place, m lua.Match, text string, matches *to
 // requeued tells a player that it is back at its places, as a match fell through.
 func (h *Hub) requeued(q lua.Requeued) {
 	for _, s := range h.of(q.Player) {
-		s.whenFree(func() {
+		s.whenFree(eventFunc(func() {
 			if s.generation == q.Generation {
 				s.requeued(q)
 			}
-		})
+		}))
 	}
 }
 
@@ -117,12 +112,38 @@ func (h *Hub) change(epoch ident.Place, c lua.Change, matches *toldMatches) {
 		return
 	}
 	for _, s := range h.of(c.Player) {
-		s.whenFree(func() {
-			if s.generation == c.Generation {
-				s.apply(epoch, record, c, matches)
-			}
-		})
+		s.whenFree(&recordChange{s, epoch, record, c, matches})
 	}
+}
+
+// recordChange is that a player's record changed.
+type recordChange struct {
+	session *Session
+	epoch   ident.Place
+	record  lua.Record
+	told    lua.Change
+	matches *toldMatches
+}
+
+func (c *recordChange) happen() {
+	if c.session.generation == c.told.Generation {
+		c.session.apply(c.epoch, c.record, c.told, c.matches)
+	}
+}
+
+func (c *recordChange) foresee(k *knowledge) {
+	if c.session.generation != c.told.Generation || c.record.Version <= k.asOf {
+		return
+	}
+	if c.record.Match != "" && c.record.Match != k.parsed().Match {
+		_, text, ok := c.matches.of(c.record.Match)
+		if !ok {
+			return // told of a match, but not which
+		}
+		k.match = text
+	}
+	k.asOf = c.record.Version
+	k.set(c.record, c.told.Record)
 }
 
 // apply makes a change known to the client, unless the session knows as much or more. mu is held.
@@ -220,11 +241,11 @@ func (h *Hub) Replaced(newer lua.Session) {
 func (s *Session) replacedBy(generation ident.Place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	end := func() {
+	end := eventFunc(func() {
 		if s.generation < generation {
 			s.close(protocol.CloseReplaced)
 		}
-	}
+	})
 	if s.generation == 0 {
 		s.held = append(s.held, end)
 		return

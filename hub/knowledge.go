@@ -69,6 +69,15 @@ func (k *knowledge) note(n lua.Notice) bool {
 	return true
 }
 
+// foreseen is what the session will know when all that waits for a request has happened. mu is held.
+func (s *Session) foreseen() knowledge {
+	k := s.seen
+	for _, e := range s.held {
+		e.foresee(&k)
+	}
+	return k
+}
+
 // doubt is how sure a session is of its player's state.
 type doubt int
 

@@ -98,7 +98,7 @@ func (h *Hub) bring(a asked, st lua.PlayerState) {
 	if st.Err != nil {
 		return // it says nothing; whoever asked knows of which session it is
 	}
-	a.session.whenFree(func() { a.session.applyState(st, a.doubt) })
+	a.session.whenFree(eventFunc(func() { a.session.applyState(st, a.doubt) }))
 	if st.Generation != 0 {
 		h.Replaced(lua.Session{Player: st.Player, Generation: st.Generation})
 	}

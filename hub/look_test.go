@@ -93,20 +93,21 @@ func TestAReplyOfANewHistoryDoesNotHideWhatWentWithTheOld(t *testing.T) {
 	}
 }
 
-func TestWhatWaitsInASessionWhileHistoryIsLostIsNotToldFromTheOld(t *testing.T) {
+func TestWhatWaitsInASessionWhileHistoryIsLostIsAssertedAndToldFromTheNew(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
 		finish := b.request(s, func() { s.Send(pong(1)) })
 		b.hub.Deliver(formed(1, "m", 30, "p"))
 		b.hub.BeginEpoch(100)
-		if got := b.hub.Assertions(); len(got) != 1 || got[0].Match != "" {
+		got := b.hub.Assertions()
+		if len(got) != 1 || got[0].AsOf != 31 || got[0].Match != match(30, "p") {
 			t.Fatalf("asserted %+v", got)
 		}
 		finish()
 		b.sees(client, "pong 1")
-		b.store.states["p"] = lua.PlayerState{Record: record(5, "", "duel.5")}
+		b.store.states["p"] = lua.PlayerState{AsOf: 101, Record: got[0].Record, Match: got[0].Match}
 		b.heal()
-		b.sees(client)
+		b.sees(client, "match_complete m", "state m")
 	})
 }
 

@@ -79,7 +79,7 @@ func (h *Hub) Waiting() map[ident.World][]ident.Player {
 // milliseconds.
 func (h *Hub) UpdateQueue(player ident.Player, world ident.World, view QueueView, facts WorldFacts, now int64) {
 	for _, s := range h.of(player) {
-		s.whenFree(func() { s.updateQueue(world, view, facts, now) })
+		s.whenFree(eventFunc(func() { s.updateQueue(world, view, facts, now) }))
 	}
 }
 

@@ -114,18 +114,33 @@ func (s *Session) release() {
 	held := s.held
 	s.held = nil
 	for _, event := range held {
-		event()
+		event.happen()
 	}
 }
 
-// whenFree runs event now, or after the request that is in flight, but not before the session has arrived; mu
+// event is what happened to a session's player. mu is held when it is called.
+type event interface {
+	// happen makes it known to the session and its client.
+	happen()
+	// foresee adds to k what happen would have the session know: while it waits for a request the history may be lost, and
+	// what is asserted then is to be the newest that the instance was told.
+	foresee(k *knowledge)
+}
+
+// eventFunc is an event of which nothing is asserted.
+type eventFunc func()
+
+func (f eventFunc) happen()          { f() }
+func (eventFunc) foresee(*knowledge) {}
+
+// whenFree has an event happen now, or after the request that is in flight, but not before the session has arrived; mu
 // is held when it runs.
-func (s *Session) whenFree(event func()) {
+func (s *Session) whenFree(e event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.requests.phase != none || s.generation == 0 {
-		s.held = append(s.held, event)
+		s.held = append(s.held, e)
 		return
 	}
-	event()
+	e.happen()
 }

@@ -32,7 +32,7 @@ type Session struct {
 	refreshNow bool
 	requests   requestQueue
 	outbox     outbox
-	held       []func()
+	held       []event
 	prompt     ident.Match // whose prompt the next frame is
 	declined   ident.Match // that the client is asked about no more
 	releasing  bool        // events are let out by one who writes afterwards
@@ -75,7 +75,7 @@ func (s *Session) Close(code int) {
 
 // closeWhenFree is Close, but lets the request that is in flight have its reply: a client that asked to leave would not know
 // that it did.
-func (s *Session) closeWhenFree(code int) { s.whenFree(func() { s.close(code) }) }
+func (s *Session) closeWhenFree(code int) { s.whenFree(eventFunc(func() { s.close(code) })) }
 
 // close is Close with mu held.
 func (s *Session) close(code int) {
@@ -88,13 +88,13 @@ func (s *Session) close(code int) {
 	time.AfterFunc(protocol.SlowTimeout, s.transport.Abort)
 }
 
-// Over notes that the connection is gone: nothing is sent any more.
+// Over notes that the connection is gone: nothing is sent any more, but what the session was told may yet be asserted.
 func (s *Session) Over() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 	s.outbox.clear()
-	s.held = nil
+	s.seen, s.held = s.foreseen(), nil
 }
 
 // closeSlow ends a session whose client does not read: the code is tried, but nothing waits for it. mu is held.
