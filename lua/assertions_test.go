@@ -163,6 +163,27 @@ func TestAssertions(t *testing.T) {
 			l.assert(0, "x")
 			l.want(map[ident.Player]string{"x": "m1", "y": ""})
 		},
+		"who waits anew is out of a match that is asserted later": func(l *loss) {
+			x, y := l.waiting(0, l.w, "x")[0], l.waiting(1, l.w, "y")[0]
+			l.learn(y) // waits: the match's publish and the reply to it are lost
+			l.form(0, l.w, 1)
+			l.learn(x)
+			l.emptied()
+			l.assert(1, "y")
+			if _, err := l.stores[1].RemoveFromQueue(l.ctx, y); err != nil {
+				l.Fatal(err)
+			}
+			l.join(1, group("trio", 3), y)
+			l.assert(0, "x")
+			l.want(map[ident.Player]string{"x": "m1", "y": "trio"})
+			m, err := ParseMatch("m1", l.raw("m", "m1"))
+			if err != nil || !slices.Equal(m.Left, []ident.Player{"y"}) || m.Version < l.epoch {
+				l.Errorf("the match is %+v, %v", m, err)
+			}
+			if change := l.change(func() string { l.wantOutcomes(l.assert(0, "x"), Stands); return "" }); change != "" {
+				l.Errorf("asserted again:\n%s", change)
+			}
+		},
 		"a match that lost a member to one of the new epoch is cancelled": func(l *loss) {
 			x := l.waiting(0, l.w, "x")[0]
 			l.waiting(1, l.w, "y")

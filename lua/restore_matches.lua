@@ -18,30 +18,14 @@
 local asserted_matches, count, restored = {}, tonumber(ARGV[5]), 0
 -- @include restore_match
 
--- leave_out strikes those for whom anything newer stands, such as that they left: nobody is there whom they would meet.
-local function leave_out(match)
-  local rest = {}
-  preload(match.players)
-  for _, player in ipairs(match.players) do
-    if not has_left(match, player) and not is_newer(load(player), match.created) then rest[#rest + 1] = player end
-  end
-  if match.open == '' then
-    for _, player in ipairs(match.players) do
-      if not is_one_of(rest, player) and not has_left(match, player) then match.left[#match.left + 1] = player end
-    end
-  else
-    if parse_terms(match.terms).seats > 0 then match.open = int(tonumber(match.open) + #match.players - #rest) end
-    match.players = rest
-  end
-  return #rest
-end
-
 for i = 1, count do
   local id, text = ARGV[4 + i * 2], ARGV[5 + i * 2]
   local match = parse_match(text)
   last = math.max(last, tonumber(match.version))
   if not match_of(id) and tonumber(match.ends) > now_ms and tonumber(match.version) < tonumber(epoch) then
-    if leave_out(match) > 0 then
+    preload(match.players)
+    leave_out(id, match) -- those taken since too: nobody is there whom they would meet
+    if not is_deserted(match) then
       asserted_matches[id] = format_match(match)
       restore_match('', id)
       if match_of(id) then restored = restored + 1 end

@@ -35,17 +35,31 @@ local function newer_of(stored, told_of)
   return match and tonumber(match.version) > tonumber(stored.version) and match or stored
 end
 
--- without strikes those from the book of a match with seats who are in a later match.
-local function without_taken(id, match)
+-- leave_out strikes those for whom anything newer stands, such as that they left or wait anew: the others would wait for
+-- them. It returns whether there were any. A match that is held is not touched, and falls through without them.
+local function leave_out(id, match)
+  if is_held(match) then return false end
   local rest = {}
   for _, player in ipairs(match.players) do
-    if not taken_since(player, id) then rest[#rest + 1] = player end
+    local record = load(player)
+    if record.match ~= id and not has_left(match, player) and is_newer(record, match.created) then
+      if match.open == '' then match.left[#match.left + 1] = player end
+    else
+      rest[#rest + 1] = player
+    end
   end
   local struck = #match.players - #rest
-  if struck == 0 then return end
-  match.players, match.version = rest, next_place()
-  if parse_terms(match.terms).seats > 0 then match.open = int(tonumber(match.open) + struck) end
+  if struck == 0 then return false end
+  match.version = next_place()
+  if match.open ~= '' then
+    match.players = rest
+    if parse_terms(match.terms).seats > 0 then match.open = int(tonumber(match.open) + struck) end
+  end
+  return true
 end
+
+-- is_deserted tells of a match that all have left.
+local function is_deserted(match) return #match.left >= #match.players end
 
 -- hold_seats has the seats of those who are not there end with their grace.
 local function hold_seats(match, presences)
@@ -71,9 +85,7 @@ local function restore_match(player, id)
   local match = newer_of(stored, told_of)
   preload(match.players)
   if not stored and not is_held(match) then count_open(match.world, 1) end
-  if match.open ~= '' then
-    without_taken(id, match)
-  else
+  if match.open == '' then
     for _, other in ipairs(match.players) do
       if not has_left(match, other) and taken_since(other, id) then
         end_match(id, match, 'match_cancelled', 'lost')
@@ -81,12 +93,17 @@ local function restore_match(player, id)
       end
     end
   end
-  if #match.left >= #match.players then
+  local is_changed = leave_out(id, match)
+  if is_deserted(match) then
     count_open(match.world, -1)
     forget_match(id, match)
     return
   end
-  store_match(id, match)
+  local text = store_match(id, match)
+  if is_changed then
+    tell_members(id, match, text)
+    stream_if_read('match_update', id, text)
+  end
   local presences = presences_of(match.players)
   for i, other in ipairs(match.players) do
     rejoin(other, id, match, presences[i])
