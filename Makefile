@@ -48,6 +48,10 @@ fmt: ## format all Go files and tidy go.mod
 bench: ## measure the built server beside plain references and print one table (ARGS="-runs 1 -rows burst")
 	$(GO) test -count 1 -timeout 0 -v -run '^TestTable$$' ./bench -table $(ARGS)
 
+.PHONY: bench-million
+bench-million: ## measure what a million waiting tickets cost a join, at most twice what an empty world does
+	$(GO) test -run '^$$' -bench MillionWaiting -benchtime 5x ./lua
+
 .PHONY: bench-go
 bench-go: ## run the Go benchmarks (BENCH=pattern, COUNT=10 for benchstat)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
@@ -60,7 +64,6 @@ bench-scale: ## measure several instances and realms, on one Redis and on a Clus
 gate: ## check what may not grow: allocations, calls, commands, memory and goroutines, whatever the machine
 	$(GO) test -count 1 -run '^(TestGate|TestCommandsOfAMatch)' ./protocol ./hub ./lua ./server
 	$(GO) test -run '^$$' -bench IdleSession -benchtime 3x ./server
-	$(GO) test -run '^$$' -bench MillionWaiting -benchtime 5x ./lua
 
 .PHONY: soak
 soak: ## several instances under load and all faults for long (SOAK=8h, ARGS=-write-guarantees)
