@@ -51,8 +51,8 @@ var allFaults = []fault{
 	{name: "Redis 20 to 200 ms further away", strike: (*storm).delay},
 	{name: "Redis further away over some connections than over others", strike: (*storm).delayUnevenly},
 	{name: "publishes late", strike: (*storm).latePublishes},
-	{name: "one script's reply lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 1) }},
-	{name: "twenty replies lost", strike: func(s *storm) { s.any().proxy.SwallowRepliesTo("evalsha", 20) }},
+	{name: "one script's reply lost", strike: func(s *storm) { s.loseReplies(1) }},
+	{name: "twenty replies lost", strike: func(s *storm) { s.loseReplies(20) }},
 	{name: "publishes lost without a reconnect", bound: toldBound, strike: (*storm).losePublishes},
 	{name: "outage longer than presence.ttl", holds: theNetwork, strike: (*storm).outage},
 	{name: "pub/sub connections killed, five times", bound: toldBound, strike: (*storm).killSubscribers},
@@ -80,6 +80,17 @@ func (s *storm) crash() {
 	<-time.After(s.between(100*time.Millisecond, time.Second))
 	i.start()
 	i.awaitReady()
+}
+
+// loseReplies loses the replies to the next scripts of an instance. Whose call waits for one that is lost sends nothing
+// meanwhile, so that it may take a while.
+func (s *storm) loseReplies(n int) {
+	proxy := s.any().proxy
+	proxy.SwallowRepliesTo("evalsha", n)
+	for end := time.Now().Add(5 * time.Second); proxy.ToSwallow() > 0 && time.Now().Before(end); {
+		<-time.After(10 * time.Millisecond)
+	}
+	proxy.SwallowReplies(0)
 }
 
 // drain stops an instance in order and starts it again.

@@ -72,6 +72,21 @@ var good = map[string]func(s *story){
 		s.lose()
 		s.match("trio", "b", "c", "d")
 	},
+	"a match that a loss took with the instance of the only one who had been told of it": func(s *story) {
+		s.connect("a", "i2", protocol.PlayerState{})
+		s.arrive("b", "c")
+		for _, p := range []string{"a", "b", "c"} {
+			s.join(p, "duel")
+		}
+		m := s.form("duel", "a", "b")
+		s.tell(m, "a")
+		s.lose("i2")
+		s.cut("a")
+		s.match("duel", "b", "c")
+		s.wait(3 * time.Second)
+		s.connect("a", "i1", protocol.PlayerState{})
+		s.hear("a", &protocol.MatchCancelled{MatchID: m.ID, Reason: protocol.ReasonLost})
+	},
 	"what was left with a lost reply may be told lost": func(s *story) {
 		m := s.pair("a", "b")
 		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, nil)

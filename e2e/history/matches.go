@@ -101,8 +101,8 @@ func (j *judge) bookedOnce() {
 	}
 }
 
-// forgotten reports whether a match went with a loss of history as nobody was in it any more who could bring it back: the
-// player had not been told of it, and whoever had been had left it.
+// forgotten reports whether a match went with a loss of history as nobody was left who could bring it back: the player had
+// not been told of it, and whoever had been had left it, or was on an instance that did not live through the loss.
 func (j *judge) forgotten(id, name string, by time.Time) bool {
 	m, ok := j.matches[id]
 	if !ok || slices.Contains(m.told, name) {
@@ -113,8 +113,9 @@ func (j *judge) forgotten(id, name string, by time.Time) bool {
 			return false
 		}
 		return !slices.ContainsFunc(m.told, func(teller string) bool {
-			left, ok := j.byName[teller].released(id)
-			return !ok || left.IsZero() || left.After(loss.To)
+			left, released := j.byName[teller].released(id)
+			hasLeft := released && !left.IsZero() && !left.After(loss.To)
+			return !hasLeft && j.safe(teller, loss)
 		})
 	})
 }

@@ -56,6 +56,15 @@ var planted = []fault{
 		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, &protocol.LeftMatch{MatchID: m.ID})
 		s.match("trio", "b", "c", "d")
 	}},
+	{"a second match after a loss, as another's instance died", 1, "stands until", func(s *story) {
+		s.arrive("a", "b", "c")
+		for _, p := range []string{"a", "b", "c"} {
+			s.join(p, "duel")
+		}
+		s.tell(s.form("duel", "a", "b"), "a")
+		s.lose("i2")
+		s.match("duel", "b", "c")
+	}},
 	{"a welcome that names another match", 1, "stands until", func(s *story) {
 		s.pair("a", "b")
 		s.arrive("c")

@@ -140,6 +140,13 @@ func (p *Proxy) SwallowRepliesTo(word string, n int) {
 	p.change(func(f *faults) { f.word, f.swallow = []byte(word), n })
 }
 
+// ToSwallow is how many replies are still to be lost.
+func (p *Proxy) ToSwallow() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.faults.swallow
+}
+
 // LoseChunks loses the next n chunks from the server, counted over all connections whose client said
 // word in its first few kilobytes, such as subscribe. The connections stay, so that nobody notices: what
 // is lost should be whole messages that nobody waits for. It replaces what is left of an earlier call.

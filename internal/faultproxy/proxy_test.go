@@ -239,6 +239,9 @@ func TestSwallowedRepliesCutWhoLostThem(t *testing.T) {
 	p.SwallowReplies(2)
 	a.say("one")
 	a.expectSilence()
+	if got := p.ToSwallow(); got != 1 {
+		t.Errorf("%d replies are still to be lost, want 1", got)
+	}
 	b.say("two")
 	a.expectReset()
 	b.expectReset()
