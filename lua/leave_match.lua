@@ -17,7 +17,12 @@
 -- @include ending
 -- @include seats
 -- @include of_match
-local count = tonumber(ARGV[5])
+local count, ids = tonumber(ARGV[5]), {}
+for i = 1, count do
+  local id = ARGV[5 + i * 3]
+  if id ~= '' then ids[#ids + 1] = id end
+end
+preload_matches(ids)
 local answers = answer_each(6, count, function(player, record, id)
   local match = match_of(id)
   tell_self()

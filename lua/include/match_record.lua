@@ -2,6 +2,7 @@
 -- one that is held or has seats, behind these |by|accepted|shown|endpoint|open|terms|taken.
 local function split(text)
   local list = {}
+  if text == '' then return list end
   for item in string.gmatch(text, '[^;]+') do
     list[#list + 1] = item
   end
@@ -11,11 +12,14 @@ end
 local function parse_match(text)
   local state, version, formed_in, world, created, ends, rooms, players, left, rest =
     string.match(text, '^([^|]*)|(%d+)|(%d+)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)(.*)$')
-  local by, accepted, shown, endpoint, open, terms, taken =
-    string.match(rest, '^|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)')
+  local by, accepted, shown, endpoint, open, terms, taken = '', '', '', '', '', '', ''
+  if rest ~= '' then
+    by, accepted, shown, endpoint, open, terms, taken =
+      string.match(rest, '^|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)')
+  end
   return {state = state, version = version, epoch = formed_in, world = world, created = created, ends = ends,
-    rooms = rooms, players = split(players), left = split(left), by = by or '', accepted = split(accepted or ''),
-    shown = split(shown or ''), endpoint = endpoint or '', open = open or '', terms = terms or '', taken = taken or ''}
+    rooms = rooms, players = split(players), left = split(left), by = by, accepted = split(accepted),
+    shown = split(shown), endpoint = endpoint, open = open, terms = terms, taken = taken}
 end
 
 local function format_match(match)
@@ -28,8 +32,8 @@ local function format_match(match)
 end
 
 local function is_one_of(list, player)
-  for at, one in ipairs(list) do
-    if one == player then return at end
+  for at = 1, #list do
+    if list[at] == player then return at end
   end
 end
 
@@ -49,14 +53,4 @@ local function parse_terms(text)
   return {text = text, hold_ms = tonumber(hold_ms or 0), accept_ms = tonumber(accept_ms or 0), cooldown_ms = tonumber(cooldown_ms or 0),
     allocate = allocate == '1', seats = tonumber(seats or 0), seat_hold_ms = tonumber(seat_hold_ms or 0), 
     at_most = tonumber(at_most or 0), within_ms = tonumber(within_ms or 0)}
-end
-
--- count_open keeps how many matches of a world are open. A world that is gone has no counts; but where no
--- world is declared a lost history took them all, and they will be again.
-local function count_open(world, by)
-  local key = prefix .. 'ws:' .. world
-  if redis.call('EXISTS', key) == 1 or redis.call('HEXISTS', prefix .. 'w', world) == 1
-    or redis.call('EXISTS', prefix .. 'w') == 0 then
-    redis.call('HINCRBY', key, 'open', by)
-  end
 end

@@ -2,6 +2,7 @@
 -- ALLOCATING_MAX_MS is how long a match may wait for its server: longer than all attempts of any allocator.
 local ALLOCATING_MAX_MS = 600000
 local loaded_matches, match_texts, match_ends, open_rooms, allocations, attempts_over, requeued = {}, {}, {}, {}, {}, {}, {}
+local open_changes, news, is_news = {}, {}, {}
 
 -- match_of is a match as this script has it so far; nothing where there is none.
 local function match_of(id)
@@ -10,6 +11,15 @@ local function match_of(id)
     loaded_matches[id] = text and parse_match(text) or false
   end
   return loaded_matches[id] or nil
+end
+
+-- preload_matches reads many matches at once.
+local function preload_matches(ids)
+  if #ids == 0 then return end
+  local texts = redis.call('HMGET', prefix .. 'm', unpack(ids))
+  for i = 1, #ids do
+    loaded_matches[ids[i]] = texts[i] and parse_match(texts[i]) or false
+  end
 end
 
 -- index_match has it found by what it waits for: open seats, a server.
@@ -46,6 +56,41 @@ local function tell_members(id, match, text)
     if presence.state == 'L' and not has_left(match, match.players[i]) then tell_match(presence.instance, id, text) end
   end
   return presences
+end
+
+-- tell_change has a match told to its players' instances as it stands when all is done, unless it is over by then.
+local function tell_change(id)
+  if not is_news[id] then news[#news + 1], is_news[id] = id, true end
+end
+
+local function tell_changes()
+  local players, ids = {}, {}
+  for _, id in ipairs(news) do
+    local match = loaded_matches[id]
+    for _, player in ipairs(match and match.players or {}) do
+      if not has_left(match, player) then players[#players + 1], ids[#ids + 1] = player, id end
+    end
+  end
+  if #players == 0 then return end
+  for i, presence in ipairs(presences_of(players)) do
+    if presence.state == 'L' then tell_match(presence.instance, ids[i], match_texts[ids[i]]) end
+  end
+end
+
+-- count_open keeps how many matches of a world are open.
+local function count_open(world, by)
+  open_changes[world] = (open_changes[world] or 0) + by
+end
+
+-- A world that is gone has no counts; but where no world is declared a lost history took them all, and they will be again.
+local function flush_open_changes()
+  for world, by in pairs(open_changes) do
+    local key = prefix .. 'ws:' .. world
+    if by ~= 0 and (redis.call('EXISTS', key) == 1 or redis.call('HEXISTS', prefix .. 'w', world) == 1
+      or redis.call('EXISTS', prefix .. 'w') == 0) then
+      redis.call('HINCRBY', key, 'open', by)
+    end
+  end
 end
 
 -- first_stage is what a player's record says at first of a match that stands: in one with seats, by when it is to say
@@ -101,5 +146,7 @@ local function flush_matches()
   end
   flush_scores(prefix .. 'al', allocations)
   if #attempts_over > 0 then redis.call('HDEL', prefix .. 'an', unpack(attempts_over)) end
+  flush_open_changes()
+  tell_changes()
   tell_requeued()
 end

@@ -101,7 +101,7 @@ local function restore_match(player, id)
   end
   local text = store_match(id, match)
   if is_changed then
-    tell_members(id, match, text)
+    tell_change(id)
     stream_if_read('match_update', id, text)
   end
   local presences = presences_of(match.players)

@@ -27,6 +27,6 @@ local function leave_seat(id, match, player, version)
     return
   end
   local text = store_match(id, match)
-  tell_members(id, match, text)
+  tell_change(id)
   stream_if_read('match_update', id, text)
 end
