@@ -90,6 +90,9 @@ func (s *storm) loseReplies(n int) {
 	for end := time.Now().Add(5 * time.Second); proxy.ToSwallow() > 0 && time.Now().Before(end); {
 		<-time.After(10 * time.Millisecond)
 	}
+	if s.alone && proxy.ToSwallow() == n {
+		s.cluster.t.Errorf("no reply was lost in 5 s: no script was called")
+	}
 	proxy.SwallowReplies(0)
 }
 

@@ -108,3 +108,75 @@ func TestWhatWasOvertakenIsNotAsserted(t *testing.T) {
 		}
 	})
 }
+
+// Why something ended is told although it waited while the history was lost: in the new one nobody knows.
+func TestWhyItEndedIsToldAfterALossToo(t *testing.T) {
+	for name, bring := range map[string]func(b *bundle){
+		"by a change": func(b *bundle) {
+			b.hub.Deliver(lua.Told{Number: 1, Changes: []lua.Change{change("p", 10, record(20, ""), ended("19", "duel.5"))}})
+		},
+		"by a state": func(b *bundle) {
+			b.store.states["p"] = lua.PlayerState{AsOf: 40, Record: record(20, ""), Notices: []lua.Notice{notice(b, ended("19", "duel.5"))}}
+			b.lookAgain(0)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bundle) {
+				s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
+				finish := b.request(s, func() {})
+				bring(b)
+				b.hub.BeginEpoch(100)
+				got := b.hub.Assertions()
+				if len(got) != 1 || got[0].Record != "" {
+					t.Fatalf("asserts %+v", got)
+				}
+				finish()
+				b.store.states["p"] = lua.PlayerState{AsOf: 101}
+				b.heal()
+				if told := client.take(); len(told) == 0 || told[0] != "dequeued duel.5 expired" {
+					t.Errorf("the client got %q", told)
+				}
+			})
+		})
+	}
+}
+
+// A publish was lost, and a state that waits says more than the change before it.
+func TestAStateThatWaitsIsAsserted(t *testing.T) {
+	for name, state := range map[string]lua.PlayerState{
+		"the match is over":  {AsOf: 40, Record: record(30, "")},
+		"there is another":   {AsOf: 40, Record: record(30, "n"), Match: match(30, "p", "r")},
+		"of its own session": {AsOf: 40, Record: record(30, "n"), Match: match(30, "p", "r"), Generation: 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bundle) {
+				s, _ := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
+				defer b.request(s, func() {})()
+				b.hub.Deliver(formed(1, "m", 20, "p", "q"))
+				b.store.states["p"] = state
+				b.lookAgain(0)
+				b.hub.BeginEpoch(100)
+				want := lua.Assertion{Session: s.ID(), AsOf: 40, Record: state.Record, Match: state.Match}
+				if state.Match == "" {
+					want.Record = ""
+				}
+				if got := b.hub.Assertions(); len(got) != 1 || got[0] != want {
+					t.Errorf("asserts %+v, want %+v", got, want)
+				}
+			})
+		})
+	}
+}
+
+// What is told between the change of a record and that of its match.
+func TestAMatchIsAssertedToStandWithItsRecord(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, _ := b.arrive("p", 10, lua.PlayerState{Record: heldRecord(5, "m"), Match: heldMatch(4, "p", "q"), AsOf: 10})
+		defer b.request(s, func() {})()
+		stands := "complete|19|0|duel|4|100000||p;q|"
+		b.hub.change(0, change("p", 10, record(20, "m"), ""), &toldMatches{texts: map[ident.Match]string{"m": stands}})
+		if got := b.hub.Assertions(); len(got) != 1 || got[0].Match != stands {
+			t.Errorf("asserts %+v", got)
+		}
+	})
+}

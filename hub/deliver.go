@@ -66,7 +66,11 @@ func (c *matchChange) foresee(k *knowledge) {
 func (s *Session) learn(epoch ident.Place, m lua.Match, text string, matches *toldMatches) {
 	record := s.seen.parsed()
 	known := s.seen.knownMatch(record)
-	if epoch != s.seen.epoch || record.Match != m.ID || known == nil || known.Version >= m.Version {
+	if record.Match != m.ID || known == nil || known.Version >= m.Version {
+		return
+	}
+	if epoch != s.seen.epoch {
+		s.lookAgain(behind) // its history was lost while it waited here
 		return
 	}
 	n := newsOf(known, m)
@@ -112,7 +116,7 @@ func (h *Hub) change(epoch ident.Place, c lua.Change, matches *toldMatches) {
 		return
 	}
 	for _, s := range h.of(c.Player) {
-		s.whenFree(&recordChange{s, epoch, record, c, matches})
+		s.whenFree(&recordChange{session: s, epoch: epoch, record: record, told: c, matches: matches})
 	}
 }
 
@@ -123,19 +127,26 @@ type recordChange struct {
 	record  lua.Record
 	told    lua.Change
 	matches *toldMatches
+	// foreseen tells that it may have been asserted.
+	foreseen bool
 }
 
 func (c *recordChange) happen() {
-	if c.session.generation == c.told.Generation {
-		c.session.apply(c.epoch, c.record, c.told, c.matches)
+	s := c.session
+	if s.generation != c.told.Generation {
+		return
 	}
+	if c.foreseen && c.epoch < s.hub.currentEpoch() {
+		s.sendNotice(noticeOf(c.told)) // nobody else knows any more why it ended
+	}
+	s.apply(c.epoch, c.record, c.told, c.matches)
 }
 
 func (c *recordChange) foresee(k *knowledge) {
 	if c.session.generation != c.told.Generation || c.record.Version <= k.asOf {
 		return
 	}
-	if c.record.Match != "" && c.record.Match != k.parsed().Match {
+	if before := k.parsed(); c.record.Match != "" && (c.record.Match != before.Match || c.record.Held != before.Held) {
 		_, text, ok := c.matches.of(c.record.Match)
 		if !ok {
 			return // told of a match, but not which
@@ -144,6 +155,7 @@ func (c *recordChange) foresee(k *knowledge) {
 	}
 	k.asOf = c.record.Version
 	k.set(c.record, c.told.Record)
+	c.foreseen = true
 }
 
 // apply makes a change known to the client, unless the session knows as much or more. mu is held.

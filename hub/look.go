@@ -98,10 +98,42 @@ func (h *Hub) bring(a asked, st lua.PlayerState) {
 	if st.Err != nil {
 		return // it says nothing; whoever asked knows of which session it is
 	}
-	a.session.whenFree(eventFunc(func() { a.session.applyState(st, a.doubt) }))
+	a.session.whenFree(&stateRead{session: a.session, state: st, doubt: a.doubt})
 	if st.Generation != 0 {
 		h.Replaced(lua.Session{Player: st.Player, Generation: st.Generation})
 	}
+}
+
+// stateRead is that a player's state was read.
+type stateRead struct {
+	session *Session
+	state   lua.PlayerState
+	doubt   doubt
+	// foreseen tells that it may have been asserted.
+	foreseen bool
+}
+
+func (r *stateRead) happen() {
+	if r.foreseen && r.state.AsOf < r.session.hub.currentEpoch() {
+		for _, n := range slices.Backward(r.state.Notices) {
+			r.session.sendNotice(n) // nobody else knows of them any more
+		}
+	}
+	r.session.applyState(r.state, r.doubt)
+}
+
+func (r *stateRead) foresee(k *knowledge) {
+	st := r.state
+	if st.Generation != 0 && st.Generation != r.session.generation || st.AsOf <= k.asOf || st.AsOf < k.least {
+		return
+	}
+	record, err := lua.ParseRecord(st.Record)
+	if err != nil {
+		return
+	}
+	k.asOf, k.match = st.AsOf, st.Match
+	k.set(record, st.Record)
+	r.foreseen = true
 }
 
 // Apply brings to sessions what Redis has of their players. A state with an Err is passed over.

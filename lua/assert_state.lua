@@ -13,8 +13,8 @@
 -- ARGV[6]     matches    integer    matches that follow them
 -- ARGV[7..]   player id, generation, as-of place, record; for each; then match id, match; for each
 -- Returns     {1, own part of what was told, now_ms, then for each 1 stands | 2 adopt what Redis has | -3 replaced}
--- Touches     pl, pr:<player>, ip:<instance>, ins, aw, q:<world>:<n>, m, mx, st, w, no:<player>, kp, op:<world>, sh, al, an,
---             dc:<world>, pub, i:<instance>
+-- Touches     pl, pr:<player>, ip:<instance>, ins, aw, q:<world>:<n>, m, mx, st, w, ws:<world>, no:<player>, kp, op:<world>,
+--             sh, al, an, dc:<world>, pub, i:<instance>
 -- Cost        O(players + players of the matches); about 100 a call
 -- @include ending
 -- @include seats
@@ -82,7 +82,7 @@ for i, a in ipairs(asserted) do
   end
 end
 for _, a in ipairs(asserted) do
-  restore_match(a.player, load(a.player).match)
+  restore_match(a.player, load(a.player).match, true)
 end
 -- Who was given back a match that it knows to have left is out of its book again.
 for player, id in pairs(quitters) do

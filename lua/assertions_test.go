@@ -184,6 +184,43 @@ func TestAssertions(t *testing.T) {
 				l.Errorf("asserted again:\n%s", change)
 			}
 		},
+		"who waits anew takes a match with it that waits for its server": func(l *loss) {
+			served := asked("served", true)
+			served.ReadyCheck = 0
+			l.declare(l.w, group("trio", 3), served)
+			x, y := l.waiting(0, served, "x")[0], l.waiting(1, served, "y")[0]
+			l.learn(y)
+			l.form(0, served, 1)
+			l.learn(x)
+			l.emptied()
+			l.declare(l.w, group("trio", 3), served)
+			l.assert(1, "y")
+			if _, err := l.stores[1].RemoveFromQueue(l.ctx, y); err != nil {
+				l.Fatal(err)
+			}
+			l.join(1, group("trio", 3), y)
+			l.assert(0, "x")
+			l.want(map[ident.Player]string{"x": "served", "y": "trio"})
+			if v := l.view(); len(v.matches) != 0 || len(v.notices["x"]) != 1 {
+				l.Errorf("matches %v, x is told %q", v.matches, v.notices["x"])
+			}
+		},
+		"what the durable record has is told and recorded without those who wait anew": func(l *loss) {
+			x, y := l.waiting(0, l.w, "x")[0], l.waiting(1, l.w, "y")[0]
+			l.form(0, l.w, 1)
+			kept := KeptMatch{"m1", l.raw("m", "m1")}
+			l.emptied()
+			l.rdb.HSet(l.ctx, l.key("meta"), "journal", "1")
+			l.join(1, group("trio", 3), l.arrive(1, y.Player)...)
+			if n, err := l.stores[1].RestoreMatches(l.ctx, []KeptMatch{kept}); err != nil || n != 1 {
+				l.Fatalf("%d restored, %v", n, err)
+			}
+			l.want(map[ident.Player]string{x.Player: "m1", "y": "trio"})
+			list, err := l.rdb.XRange(l.ctx, l.key("st"), "-", "+").Result()
+			if err != nil || len(list) != 1 || list[0].Values["event"] != "match_update" || list[0].Values["record"] != l.raw("m", "m1") {
+				l.Errorf("recorded %v, %v; it is %q", list, err, l.raw("m", "m1"))
+			}
+		},
 		"a match that lost a member to one of the new epoch is cancelled": func(l *loss) {
 			x := l.waiting(0, l.w, "x")[0]
 			l.waiting(1, l.w, "y")

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/internal/redistest"
 )
@@ -236,4 +238,41 @@ func costlier(a, b cost) cost {
 		b.by = a.by
 	}
 	return cost{max(a.commands, b.commands), max(a.lookups, b.lookups), b.by}
+}
+
+// TestTheEndOfASeatInEachOfManyRooms has players of as many rooms as a sweep looks at be gone at once, all of which others are to
+// be told of: more than one command of a script may name.
+func TestTheEndOfASeatInEachOfManyRooms(t *testing.T) {
+	onBackends(t, func(t *testing.T, be backend) {
+		const rooms, seats = sweepLimit, 100
+		w := room("room", seats)
+		b := setup(t, be, 2, w)
+		b.arrive(1, "observer")
+		hold := testStart/1000 + 3600000
+		b.pipelined(func(pipe redis.Pipeliner) {
+			for i := range rooms {
+				var names []string
+				for _, p := range players(fmt.Sprintf("p%d-", i), seats) {
+					names = append(names, string(p))
+				}
+				names[1] = "observer"
+				pipe.HSet(b.ctx, b.key("m"), fmt.Sprint("r", i), fmt.Sprintf("complete|%d|%s|room|%d|%d|play=r|%s||||||0|%d,0,0,0,%d,60000,0,0|%d",
+					testStart+9, b.stores[0].Epoch(), testStart+5, hold, strings.Join(names, ";"), hold, seats, seats))
+				pipe.HSet(b.ctx, b.key("pl"), names[0], fmt.Sprintf("%d|r%d|%d|t|", testStart+5, i, hold))
+				pipe.ZAdd(b.ctx, b.key("aw"), redis.Z{Score: float64(testStart/1000 + 1), Member: names[0]})
+			}
+		})
+		b.pass(2 * time.Second)
+		if left := b.rdb.ZCard(b.ctx, b.key("aw")).Val(); left != 0 {
+			t.Errorf("%d are away still", left)
+		}
+		for i := range rooms {
+			if m, err := ParseMatch("", b.raw("m", fmt.Sprint("r", i))); err != nil || len(m.Players) != seats-1 || m.Open != 1 {
+				t.Fatalf("room %d has %d players and %d open seats, %v", i, len(m.Players), m.Open, err)
+			}
+		}
+		if told := b.rdb.HGet(b.ctx, b.key("pub"), "b").Val(); told == "" {
+			t.Error("the instance of those who are left was told nothing")
+		}
+	})
 }

@@ -14,8 +14,9 @@ type match struct {
 	*protocol.Match
 	known   time.Time // when anybody was first told of it
 	teller  string
-	told    []string // all who were told of it
-	members []string // sorted, each once; of a match with seats all who were ever in it
+	told    []string  // all who were told of it
+	last    time.Time // when anybody was last told of it
+	members []string  // sorted, each once; of a match with seats all who were ever in it
 	// since is when anybody was first told that a player is in it, and expires by when it is over by the latest telling.
 	since   map[string]time.Time
 	expires int64
@@ -46,6 +47,9 @@ func (m *match) take(teller string, told telling) {
 		m.Match, m.known, m.teller = told.match, told.at, teller
 	}
 	m.expires = max(m.expires, told.match.ExpiresAt)
+	if told.at.After(m.last) {
+		m.last = told.at
+	}
 	if !slices.Contains(m.told, teller) {
 		m.told = append(m.told, teller)
 	}
@@ -101,15 +105,15 @@ func (j *judge) bookedOnce() {
 	}
 }
 
-// forgotten reports whether a match went with a loss of history as nobody was left who could bring it back: the player had
-// not been told of it, and whoever had been had left it, or was on an instance that did not live through the loss.
+// forgotten reports whether a match went with a loss of history as nobody was left who could bring it back: the player was
+// never told of it, whoever was had left it or is not safe in the loss, and nobody was told of it afterwards.
 func (j *judge) forgotten(id, name string, by time.Time) bool {
 	m, ok := j.matches[id]
 	if !ok || slices.Contains(m.told, name) {
 		return false
 	}
 	return slices.ContainsFunc(j.losses, func(loss Loss) bool {
-		if loss.To.Before(time.UnixMilli(m.CreatedAt)) || loss.From.After(by) {
+		if loss.To.Before(time.UnixMilli(m.CreatedAt)) || loss.From.After(by) || m.last.After(loss.To) || m.last.After(by) {
 			return false
 		}
 		return !slices.ContainsFunc(m.told, func(teller string) bool {

@@ -65,6 +65,20 @@ var planted = []fault{
 		s.lose("i2")
 		s.match("duel", "b", "c")
 	}},
+	{"a second match though the first outlived the loss", 1, "stands until", func(s *story) {
+		s.connect("a", "i2", protocol.PlayerState{})
+		s.arrive("b", "c")
+		for _, p := range []string{"a", "b", "c"} {
+			s.join(p, "duel")
+		}
+		m := s.form("duel", "a", "b")
+		s.tell(m, "a")
+		s.lose("i2")
+		s.cut("a")
+		s.wait(3 * time.Second)
+		s.connect("a", "i1", protocol.PlayerState{Match: m})
+		s.match("duel", "b", "c")
+	}},
 	{"a welcome that names another match", 1, "stands until", func(s *story) {
 		s.pair("a", "b")
 		s.arrive("c")

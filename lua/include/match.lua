@@ -5,5 +5,8 @@
 -- @include stream
 -- @include match_record
 -- @include ranks
+-- @include match_store
+-- @include match_news
+-- @include open_counts
 -- @include matches
 -- @inner

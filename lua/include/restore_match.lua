@@ -35,27 +35,39 @@ local function newer_of(stored, told_of)
   return match and tonumber(match.version) > tonumber(stored.version) and match or stored
 end
 
--- leave_out strikes those for whom anything newer stands, such as that they left or wait anew: the others would wait for
--- them. It returns whether there were any. A match that is held is not touched, and falls through without them.
+-- is_elsewhere tells of a player for whom anything newer than the match stands, such as that it left it or waits anew.
+local function is_elsewhere(player, id, match)
+  local record = load(player)
+  return record.match ~= id and not has_left(match, player) and is_newer(record, match.created)
+end
+
+-- leave_out strikes those who are elsewhere, for whom the others would wait, and returns whether there were any.
 local function leave_out(id, match)
-  if is_held(match) then return false end
   local rest = {}
   for _, player in ipairs(match.players) do
-    local record = load(player)
-    if record.match ~= id and not has_left(match, player) and is_newer(record, match.created) then
-      if match.open == '' then match.left[#match.left + 1] = player end
-    else
+    if not is_elsewhere(player, id, match) then
       rest[#rest + 1] = player
+    elseif match.open == '' then
+      match.left[#match.left + 1] = player
     end
   end
-  local struck = #match.players - #rest
-  if struck == 0 then return false end
+  if #rest == #match.players then return false end
   match.version = next_place()
   if match.open ~= '' then
+    if parse_terms(match.terms).seats > 0 then match.open = int(tonumber(match.open) + #match.players - #rest) end
     match.players = rest
-    if parse_terms(match.terms).seats > 0 then match.open = int(tonumber(match.open) + struck) end
   end
   return true
+end
+
+-- falls_through tells of a match that cannot be without one of its players: one who is in a match of this epoch; or who is
+-- elsewhere, where the match is held. What the durable record has and nobody asserted is nobody's to miss.
+local function falls_through(id, match, is_asserted)
+  for _, player in ipairs(match.players) do
+    if is_held(match) and is_elsewhere(player, id, match) then return true end
+    if is_asserted and match.open == '' and not has_left(match, player) and taken_since(player, id) then return true end
+  end
+  return false
 end
 
 -- is_deserted tells of a match that all have left.
@@ -74,7 +86,7 @@ local function hold_seats(match, presences)
 end
 
 local settled = {}
-local function restore_match(player, id)
+local function restore_match(player, id, is_asserted)
   if id == '' or settled[id] then return end
   local stored, told_of = match_of(id), asserted_matches[id]
   if not stored and not told_of then
@@ -85,13 +97,9 @@ local function restore_match(player, id)
   local match = newer_of(stored, told_of)
   preload(match.players)
   if not stored and not is_held(match) then count_open(match.world, 1) end
-  if match.open == '' then
-    for _, other in ipairs(match.players) do
-      if not has_left(match, other) and taken_since(other, id) then
-        end_match(id, match, 'match_cancelled', 'lost')
-        return
-      end
-    end
+  if falls_through(id, match, is_asserted) then
+    end_match(id, match, 'match_cancelled', 'lost')
+    return
   end
   local is_changed = leave_out(id, match)
   if is_deserted(match) then

@@ -66,6 +66,7 @@ local function empty_closing()
         redis.call('HDEL', prefix .. 'wc', world)
         redis.call('HDEL', prefix .. 'wt', world)
         redis.call('DEL', prefix .. 'ws:' .. world)
+        open_changes[world] = nil
       end
     end
   end
