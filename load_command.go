@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/musterhq/muster/internal/garbage"
 	"github.com/musterhq/muster/load"
 )
 
@@ -45,6 +46,11 @@ func loadCommand() *cobra.Command {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		context.AfterFunc(ctx, stop) // a second signal ends the process at once
+		o.Reached = func(s load.Stage) {
+			if s == load.Connected && os.Getenv("GOGC") == "" {
+				garbage.Postpone(loadGarbage)
+			}
+		}
 		report, err := load.Run(ctx, o)
 		if err != nil {
 			return err
@@ -58,6 +64,9 @@ func loadCommand() *cobra.Command {
 	}
 	return cmd
 }
+
+// loadGarbage is how much garbage piles up while players join, in bytes.
+const loadGarbage = 512 << 20
 
 func loadFlags(flags *pflag.FlagSet, o *load.Options) {
 	flags.StringSliceVar(&o.URLs, "url", []string{"ws://127.0.0.1:8080/v1/ws"}, "where to connect; several are taken in turn")

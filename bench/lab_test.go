@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/musterhq/muster/internal/garbage"
 	"github.com/musterhq/muster/internal/redistest"
 	"github.com/musterhq/muster/load"
 	"github.com/musterhq/muster/protocol"
@@ -155,6 +156,15 @@ func crowd(tb testing.TB, o load.Options) *load.Report {
 	o.Sources, o.IDPrefix, o.Timeout, o.Settle = sources, "bench", 5*time.Minute, 4*time.Second
 	if o.Worlds == nil {
 		o.Worlds = []string{"pairs"}
+	}
+	reached := o.Reached
+	o.Reached = func(stage load.Stage) {
+		if stage == load.Connected {
+			garbage.Postpone(512 << 20) // as `muster load` does
+		}
+		if reached != nil {
+			reached(stage)
+		}
 	}
 	report, err := load.Run(tb.Context(), o)
 	if err != nil {

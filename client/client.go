@@ -1,9 +1,11 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -211,8 +213,13 @@ func (c *Client) read(ctx context.Context) {
 }
 
 func (c *Client) readAll(ctx context.Context) error {
+	var kept bytes.Buffer
 	for {
-		typ, frame, err := c.conn.Read(ctx)
+		typ, reader, err := c.conn.Reader(ctx)
+		if err != nil {
+			return err
+		}
+		frame, err := c.readFrame(reader, &kept)
 		if err != nil {
 			return err
 		}
@@ -234,6 +241,16 @@ func (c *Client) readAll(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// readFrame reads a frame into kept, which is used again for the next, unless somebody looks at frames: they may keep theirs.
+func (c *Client) readFrame(r io.Reader, kept *bytes.Buffer) ([]byte, error) {
+	if c.options.OnFrame != nil {
+		return io.ReadAll(r)
+	}
+	kept.Reset()
+	_, err := kept.ReadFrom(r)
+	return kept.Bytes(), err
 }
 
 // deliver hands a reply to the call that waits for it, anything else to the consumer.

@@ -23,6 +23,8 @@ const (
 	// dialsAtOnce bounds how many attempts are under way: enough to fill the server, few enough that
 	// none of them waits for this program.
 	dialsAtOnce = 128
+	// connBuffer is the size of a connection's two buffers, in bytes: most frames are shorter.
+	connBuffer = 1024
 	// Bounds of the pause before a lost connection is opened again.
 	firstPause, longestPause = 50 * time.Millisecond, 5 * time.Second
 )
@@ -39,7 +41,10 @@ func newClients(sources []string) []*http.Client {
 			dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(source)}
 		}
 		// No connection of it is used twice: a refused upgrade must not leave one behind.
-		clients[i] = &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true}}
+		clients[i] = &http.Client{Transport: &http.Transport{
+			DialContext: dialer.DialContext, DisableKeepAlives: true,
+			ReadBufferSize: connBuffer, WriteBufferSize: connBuffer,
+		}}
 	}
 	return clients
 }
