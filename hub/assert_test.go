@@ -180,3 +180,30 @@ func TestAMatchIsAssertedToStandWithItsRecord(t *testing.T) {
 		}
 	})
 }
+
+// A reply came when the session had been asserted without what it says: the client must not be told so.
+func TestAReplyThatComesAfterTheAssertionIsNoAnswer(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, _ := b.arrive("p", 10, lua.PlayerState{Record: record(5, "m"), Match: match(4, "p", "q"), AsOf: 10})
+		if !s.Saw(0, record(11, "m")) || s.Outlived(0, 11) {
+			t.Error("a reply in time is no answer")
+		}
+		b.hub.BeginEpoch(100)
+		if s.Outlived(0, 110) || !s.Outlived(0, 20) {
+			t.Error("a call that met the loss is carried out after it, another before")
+		}
+		if !s.Saw(0, record(12, "m")) {
+			t.Error("what came before the assertion is asserted")
+		}
+		asserted := b.hub.Assertions()[0].Record
+		if s.Saw(0, record(20, "")) {
+			t.Error("it was left in a history that is gone, and asserted")
+		}
+		if again := b.hub.Assertions()[0].Record; again != asserted {
+			t.Errorf("asserts %q after %q", again, asserted)
+		}
+		if !s.Saw(0, record(120, "")) {
+			t.Error("a call that met the loss is no answer")
+		}
+	})
+}

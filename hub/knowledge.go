@@ -135,16 +135,21 @@ func (s *Session) Arrived(epoch ident.Place, st lua.PlayerState) {
 }
 
 // Saw makes the record that a reply carried what the session knows, if it is newer. epoch is the one that
-// the call named.
-func (s *Session) Saw(epoch ident.Place, record string) {
+// the call named. It returns false where the reply came too late: the session was asserted without it in another epoch, and
+// what the call did is gone.
+func (s *Session) Saw(epoch ident.Place, record string) bool {
 	r, err := lua.ParseRecord(record)
 	if err != nil {
-		return
+		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.Version <= s.seen.asOf {
-		return
+		return true
+	}
+	epoch = s.carriedOutIn(epoch, r.Version)
+	if epoch < s.seen.epoch {
+		return false
 	}
 	before := s.seen.parsed()
 	if r.Match != "" && (r.Match != before.Match || r.Held != before.Held) {
@@ -153,19 +158,25 @@ func (s *Session) Saw(epoch ident.Place, record string) {
 		if r.Held {
 			s.lookAgain(behind)
 		}
-		return
+		return true
 	}
-	epoch = s.carriedOutIn(epoch, r.Version)
 	if epoch != s.hub.currentEpoch() {
 		s.lookAgain(uncertain) // it may have missed what was asserted
 	}
 	if epoch != s.seen.epoch && loses(before, r, lua.Notice{}) {
 		s.lookAgain(uncertain) // what is gone went with a history, and the client is to be told so
 		s.seen.least = r.Version
-		return
+		return true
 	}
 	s.seen.asOf, s.seen.epoch = r.Version, epoch
 	s.setRecord(r, record)
+	return true
+}
+
+// Outlived reports whether what a call did at a place went with a history, so that what it told is not delivered either. epoch
+// is the one that the call named.
+func (s *Session) Outlived(epoch, place ident.Place) bool {
+	return s.carriedOutIn(epoch, place) < s.hub.currentEpoch()
 }
 
 // carriedOutIn is the epoch in which a call was carried out that named one and returned a place: a call that

@@ -18,6 +18,7 @@
 -- Cost        O(players + players of the matches); about 100 a call
 -- @include ending
 -- @include seats
+-- @include free_lost
 local player_count, match_count = tonumber(ARGV[5]), tonumber(ARGV[6])
 local asserted, asserted_matches, players, keys = {}, {}, {}, {}
 for i = 1, player_count do
@@ -83,6 +84,10 @@ for i, a in ipairs(asserted) do
 end
 for _, a in ipairs(asserted) do
   restore_match(a.player, load(a.player).match, true)
+end
+for _, a in ipairs(asserted) do
+  local id = load(a.player).match
+  if settled[id] then free_strangers({a.player}, id, settled[id]) end
 end
 -- Who was given back a match that it knows to have left is out of its book again.
 for player, id in pairs(quitters) do

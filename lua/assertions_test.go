@@ -1,6 +1,7 @@
 package lua
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -81,6 +82,44 @@ func (l *loss) wantOutcomes(got []Asserted, want ...Asserted) {
 	l.Helper()
 	if !slices.Equal(got, want) {
 		l.Errorf("outcomes %v, want %v", got, want)
+	}
+}
+
+// leftBehind has x leave a match of three and not hear of it: its own instance asserts it in the match, those of the others
+// without it. It must come out of it, and they must not be put out by its leaving again.
+func (l *loss) leftBehind(first, second ident.Player) {
+	l.Helper()
+	trio := group("trio", 3)
+	l.declare(l.w, trio)
+	x := l.waiting(0, trio, "x")[0]
+	others := append(l.waiting(1, trio, "y"), l.waiting(1, trio, "z")...)
+	l.form(0, trio, 1)
+	l.learn(x)
+	l.mustLeave(0, x)
+	l.learn(others...)
+	l.emptied()
+	l.assert(1, first)
+	l.assert(0, "x")
+	l.assert(1, second)
+	l.want(map[ident.Player]string{"x": "", "y": "m1", "z": "m1"})
+	if n := l.view().notices["x"]; len(n) > 1 {
+		l.Errorf("x is told %q", n)
+	}
+	if _, err := l.stores[0].LeaveMatch(l.ctx, x, "m1"); !errors.Is(err, ErrNoSuchMatch) {
+		l.Errorf("left again: %v", err)
+	}
+	l.mustLeave(1, others[0])
+	l.want(map[ident.Player]string{"x": "", "y": "", "z": "m1"})
+	l.mustLeave(1, others[1])
+	if v := l.view(); len(v.matches) != 0 {
+		l.Errorf("matches %v after all have left", v.matches)
+	}
+}
+
+func (l *loss) mustLeave(instance int, who Session) {
+	l.Helper()
+	if _, err := l.stores[instance].LeaveMatch(l.ctx, who, "m1"); err != nil {
+		l.Fatal(err)
 	}
 }
 
@@ -221,6 +260,34 @@ func TestAssertions(t *testing.T) {
 				l.Errorf("recorded %v, %v; it is %q", list, err, l.raw("m", "m1"))
 			}
 		},
+		"who left is out of it, whichever of both is asserted first": func(l *loss) { l.leftBehind("z", "y") },
+		"who left is out of it, if that is asserted last":            func(l *loss) { l.leftBehind("y", "z") },
+		"a seat that was given up is not sold twice": func(l *loss) {
+			w := room("room", 4)
+			l.declare(l.w, w)
+			x, y := l.waiting(0, w, "x")[0], l.waiting(1, w, "y")[0]
+			l.form(0, w, 1)
+			l.learn(x)
+			l.mustLeave(0, x)
+			l.learn(y)
+			l.emptied()
+			l.declare(l.w, w)
+			l.assert(0, "x")
+			l.assert(1, "y")
+			l.want(map[ident.Player]string{"x": "", "y": "m1"})
+			if _, err := l.stores[0].LeaveMatch(l.ctx, x, "m1"); !errors.Is(err, ErrNoSuchMatch) {
+				l.Errorf("left again: %v", err)
+			}
+			l.step(2 * testRecovery)
+			l.touch()
+			l.renew()
+			l.waiting(0, w, "x")
+			l.form(0, w, 1)
+			m, err := ParseMatch("m1", l.raw("m", "m1"))
+			if err != nil || !slices.Equal(m.Players, []ident.Player{"y", "x"}) || m.Open != 2 {
+				l.Errorf("the room is %+v, %v", m, err)
+			}
+		},
 		"a match that lost a member to one of the new epoch is cancelled": func(l *loss) {
 			x := l.waiting(0, l.w, "x")[0]
 			l.waiting(1, l.w, "y")
@@ -333,7 +400,7 @@ func TestAssertions(t *testing.T) {
 			onBackends(t, func(t *testing.T, be backend) {
 				l := newLoss(t, be)
 				test(l)
-				for _, fault := range l.view().broken(map[ident.World]int{"duel": 2, "trio": 3}) {
+				for _, fault := range l.view().broken(map[ident.World]int{"duel": 2, "trio": 3, "room": 4}) {
 					t.Error(fault)
 				}
 			})

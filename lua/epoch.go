@@ -68,19 +68,24 @@ func (s *Store) AssertState(ctx context.Context, epoch ident.Place, assertions [
 		return nil, nil
 	}
 	var players, matches []any
-	seen := map[ident.Match]bool{}
+	at := map[ident.Match]int{} // where its text is, the newest that any of them saw
 	for _, a := range assertions {
 		record, err := ParseRecord(a.Record)
 		if err != nil {
 			return nil, err
 		}
 		players = append(players, string(a.Player), a.Generation.String(), a.AsOf.String(), a.Record)
-		if record.Match != "" && a.Match != "" && !seen[record.Match] {
-			seen[record.Match] = true
+		if record.Match == "" || a.Match == "" {
+			continue
+		}
+		if i, ok := at[record.Match]; !ok {
 			matches = append(matches, string(record.Match), a.Match)
+			at[record.Match] = len(matches) - 1
+		} else if isNewer(record.Match, a.Match, matches[i]) {
+			matches[i] = a.Match
 		}
 	}
-	args := append([]any{len(assertions), len(seen)}, append(players, matches...)...)
+	args := append([]any{len(assertions), len(at)}, append(players, matches...)...)
 	replies, err := s.attempt(ctx, []call{{script: "assert_state", args: args, epoch: epoch}})
 	if err != nil {
 		return nil, err
@@ -104,6 +109,14 @@ func (s *Store) AssertState(ctx context.Context, epoch ident.Place, assertions [
 		}
 	}
 	return outcomes, nil
+}
+
+// isNewer tells of two texts of a match whether the first is of a later version.
+func isNewer(id ident.Match, text string, than any) bool {
+	other, _ := than.(string)
+	m, err := ParseMatch(id, text)
+	known, knownErr := ParseMatch(id, other)
+	return err == nil && (knownErr != nil || m.Version > known.Version)
 }
 
 // AssertionBatches cuts assertions so that no call touches more than about 100 players.

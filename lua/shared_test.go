@@ -179,3 +179,28 @@ func TestAScriptThatHasLookedAtEnoughLeavesTheRest(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatWasDoneIsNotAskedAgainAsAnotherScriptIsUnknown has those who ack and those who leave share a pipeline of which Redis
+// knows one script only.
+func TestWhatWasDoneIsNotAskedAgainAsAnotherScriptIsUnknown(t *testing.T) {
+	onBackends(t, func(t *testing.T, be backend) {
+		w := duel("pairs", 0)
+		b := setup(t, be, 1, w)
+		sessions, matches := b.inMatches(w, 2)
+		if err := b.rdb.ScriptFlush(b.ctx).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.rdb.ScriptLoad(b.ctx, b.stores[0].scripts["leave_match"].text).Err(); err != nil {
+			t.Fatal(err)
+		}
+		answers := b.stores[0].askAll(b.ctx, []question{
+			{script: "leave_match", who: sessions[0], match: matches[0]},
+			{script: "ack_match", who: sessions[1], match: matches[1]},
+		})
+		for i, a := range answers {
+			if a.err != nil {
+				t.Errorf("answer %d: %v", i, a.err)
+			}
+		}
+	})
+}

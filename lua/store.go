@@ -146,15 +146,12 @@ func (s *Store) runAll(ctx context.Context, calls ...call) ([]reply, error) {
 	return replies, nil
 }
 
-// attempt sends calls once; scripts that Redis does not know are loaded, which changes nothing, and the
-// calls sent again.
+// attempt sends calls once. Those whose script Redis does not know are sent again when it does, which changes nothing, and
+// no others: they have been carried out.
 func (s *Store) attempt(ctx context.Context, calls []call) ([]reply, error) {
-	replies, err := s.send(ctx, calls)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		if err := s.load(ctx, calls); err != nil {
-			return nil, s.unavailable("load scripts", err)
-		}
-		replies, err = s.send(ctx, calls)
+	replies, unknown, err := s.send(ctx, calls)
+	if len(unknown) > 0 && err == nil {
+		replies, err = s.sendUnknown(ctx, calls, replies, unknown)
 	}
 	if err != nil {
 		return nil, s.unavailable(calls[0].script, err)
@@ -167,7 +164,31 @@ func (s *Store) attempt(ctx context.Context, calls []call) ([]reply, error) {
 	return replies, nil
 }
 
-func (s *Store) send(ctx context.Context, calls []call) ([]reply, error) {
+// sendUnknown loads the scripts of those calls, sends them, and puts their replies in their places.
+func (s *Store) sendUnknown(ctx context.Context, calls []call, replies []reply, unknown []int) ([]reply, error) {
+	again := make([]call, len(unknown))
+	for i, at := range unknown {
+		again[i] = calls[at]
+	}
+	if err := s.load(ctx, again); err != nil {
+		return nil, err
+	}
+	rest, still, err := s.send(ctx, again)
+	if err != nil {
+		return nil, err
+	}
+	if len(still) > 0 {
+		return nil, fmt.Errorf("%w: Redis forgets scripts", ErrUnavailable)
+	}
+	for i, at := range unknown {
+		replies[at] = rest[i]
+	}
+	return replies, nil
+}
+
+// send sends calls as one pipeline. unknown are those whose script Redis does not know, which have no reply; err is the
+// first of the others.
+func (s *Store) send(ctx context.Context, calls []call) (replies []reply, unknown []int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
 	start := time.Now()
@@ -181,17 +202,24 @@ func (s *Store) send(ctx context.Context, calls []call) ([]reply, error) {
 		args := append([]any{epoch.String(), string(s.opts.Instance), s.nowMicros.Load(), s.opts.PresenceTTL.Milliseconds()}, c.args...)
 		cmds[i] = pipe.EvalSha(ctx, s.scripts[c.script].sha, s.keys, args...)
 	}
-	_, err := pipe.Exec(ctx)
-	replies := make([]reply, len(calls))
+	_, _ = pipe.Exec(ctx) // each call has its own error
+	replies = make([]reply, len(calls))
 	for i, c := range calls {
+		failed := cmds[i].Err()
 		if s.opts.Observe != nil {
-			s.opts.Observe(c.script, time.Since(start), cmds[i].Err())
+			s.opts.Observe(c.script, time.Since(start), failed)
 		}
-		if err == nil {
-			replies[i], err = parseReply(cmds[i].Val())
+		if failed == nil {
+			replies[i], failed = parseReply(cmds[i].Val())
+		}
+		switch {
+		case redis.HasErrorPrefix(failed, "NOSCRIPT"):
+			unknown = append(unknown, i)
+		case err == nil:
+			err = failed
 		}
 	}
-	return replies, err
+	return replies, unknown, err
 }
 
 // deliver hands over what a call told this instance's own sessions.

@@ -25,6 +25,7 @@ local interval_ms, limit, drain_ms, world_count = tonumber(ARGV[5]), tonumber(AR
 local swept_ms, went_on = string.match(redis.call('HGET', meta_key, 'swept') or '0|0', '^(%d+)|(%d)$')
 if went_on == '0' and math.abs(now_ms - tonumber(swept_ms)) < interval_ms then return finish({0}) end
 local more, parked, gone, matches_expired, tickets_expired, seats_released = 0, 0, 0, 0, 0, 0
+-- @include free_lost
 -- @include sweep_seats
 -- @include sweep_presence
 -- @include sweep_deadlines

@@ -147,7 +147,7 @@ func (e *errand) startJoin(ctx context.Context, r *protocol.Join) (answer []prot
 	epoch, who := e.server.store.Epoch(), e.session.ID()
 	join := lua.Join{Player: who.Player, Generation: who.Generation, Key: r.Ticket, Fingerprint: r.Fingerprint()}
 	e.server.matching.StartJoin(ctx, e.arrived, world.Name, join, func(joined matching.JoinResult, err error) {
-		e.goOn(err, func() protocol.Message { return e.joined(epoch, world.Name, joined) },
+		e.goOn(err, func() protocol.Message { return e.joined(ctx, epoch, world.Name, joined) },
 			func() protocol.Message { return e.retryJoin(ctx, epoch, world.Name, join, err) })
 	})
 	return nil, true
@@ -158,7 +158,9 @@ func (e *errand) startLeaveMatch(ctx context.Context, r *protocol.LeaveMatch) (a
 	epoch, match := e.server.store.Epoch(), ident.Match(r.MatchID)
 	e.server.store.StartLeaveMatch(ctx, e.arrived, e.session.ID(), match, func(record string, err error) {
 		e.goOn(err, func() protocol.Message {
-			e.session.Saw(epoch, record)
+			if !e.session.Saw(epoch, record) {
+				return e.failed(ctx, lua.ErrUnavailable)
+			}
 			e.session.Declined(match)
 			return &protocol.LeftMatch{MatchID: r.MatchID}
 		}, func() protocol.Message { return e.failed(ctx, err) })
@@ -171,7 +173,9 @@ func (e *errand) startAck(ctx context.Context, r *protocol.Ack) (answer []protoc
 	epoch := e.server.store.Epoch()
 	e.server.store.StartAckMatch(ctx, e.arrived, e.session.ID(), ident.Match(r.MatchID), func(record string, err error) {
 		e.goOn(err, func() protocol.Message {
-			e.session.Saw(epoch, record)
+			if !e.session.Saw(epoch, record) {
+				return e.failed(ctx, lua.ErrUnavailable)
+			}
 			return &protocol.Acked{MatchID: r.MatchID}
 		}, func() protocol.Message { return e.failed(ctx, err) })
 	})
@@ -179,8 +183,11 @@ func (e *errand) startAck(ctx context.Context, r *protocol.Ack) (answer []protoc
 }
 
 // joined takes in a join that was carried out, and is the reply to it. epoch is the one that the call named.
-func (e *errand) joined(epoch ident.Place, world ident.World, joined matching.JoinResult) protocol.Message {
-	e.session.Saw(epoch, joined.Record)
+func (e *errand) joined(ctx context.Context, epoch ident.Place, world ident.World, joined matching.JoinResult) protocol.Message {
+	matchedAtOnce := joined.Record == ""
+	if matchedAtOnce && e.session.Outlived(epoch, joined.Place) || !e.session.Saw(epoch, joined.Record) {
+		return e.failed(ctx, lua.ErrUnavailable)
+	}
 	reply := e.server.joined(world, joined)
 	e.session.Told(world, hub.QueueView{Position: joined.Position, Size: joined.Size, MeanWait: joined.MeanWait})
 	return reply
@@ -198,7 +205,7 @@ func (e *errand) retryJoin(ctx context.Context, epoch ident.Place, world ident.W
 			joined, err = e.server.matching.Join(ctx, world, join)
 		}
 		if err == nil {
-			return e.joined(epoch, world, joined)
+			return e.joined(ctx, epoch, world, joined)
 		}
 		if errors.Is(err, lua.ErrGone) && !e.gone.Load() {
 			err = fmt.Errorf("hold presence of %s: %w", join.Player, lua.ErrUnavailable)

@@ -84,7 +84,9 @@ func (c *socket) leave(ctx context.Context, r *protocol.Leave) (protocol.Message
 	if err != nil {
 		return nil, err
 	}
-	c.session.Saw(epoch, left.Record)
+	if !c.session.Saw(epoch, left.Record) {
+		return nil, lua.ErrUnavailable
+	}
 	return leftReply(left), nil
 }
 

@@ -87,6 +87,19 @@ var good = map[string]func(s *story){
 		s.connect("a", "i1", protocol.PlayerState{})
 		s.hear("a", &protocol.MatchCancelled{MatchID: m.ID, Reason: protocol.ReasonLost})
 	},
+	"a match that was left and comes back, as the leaver's instance died": func(s *story) {
+		s.connect("a", "i2", protocol.PlayerState{})
+		s.arrive("b")
+		s.join("a", "duel")
+		s.join("b", "duel")
+		m := s.match("duel", "a", "b")
+		s.wait(time.Second)
+		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, &protocol.LeftMatch{MatchID: m.ID})
+		s.lose("i2")
+		s.cut("a")
+		s.wait(3 * time.Second)
+		s.connect("a", "i1", protocol.PlayerState{Match: m})
+	},
 	"what was left with a lost reply may be told lost": func(s *story) {
 		m := s.pair("a", "b")
 		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, nil)

@@ -218,9 +218,16 @@ func (j *judge) wholeMatch(r *replay, told telling) {
 	if world.seats() {
 		by = told.at.UnixMilli()
 	}
-	if (!r.asked(m, by) || !r.asked(m, told.at.UnixMilli())) && !j.lossBetween(first.known.Add(-j.opts.Patience), first.known) {
+	if (!r.asked(m, by) || !r.asked(m, told.at.UnixMilli())) && !j.lossBetween(first.known.Add(-j.opts.Patience), first.known) && !j.leftInVain(r, told) {
 		j.blame(2, told.at, r.name, "was put into match %s of %s without waiting there", m.ID, m.World)
 	}
+}
+
+// leftInVain reports whether a player had left a match, and a loss took that with the player's instance: those who were not
+// told of it in time bring back the match as they know it.
+func (j *judge) leftInVain(r *replay, told telling) bool {
+	left, ok := r.released(told.match.ID)
+	return ok && left.Before(told.at) && j.mayHaveLost(left, told.at, r.name)
 }
 
 // asked reports whether the player may have waited in the match's world at a moment, in milliseconds: it had sent a

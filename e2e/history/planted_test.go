@@ -118,6 +118,18 @@ var planted = []fault{
 		s.match("duel", "a", "b")
 		s.hear("b", &protocol.Joined{Envelope: protocol.Envelope{ID: "4"}, World: "duel", TicketID: "duel.9"})
 	}},
+	{"a match that was left and comes back, though the leaver's instance lived", 2, "without waiting", func(s *story) {
+		s.connect("a", "i2", protocol.PlayerState{})
+		s.arrive("b")
+		s.join("a", "duel")
+		s.join("b", "duel")
+		m := s.match("duel", "a", "b")
+		s.wait(4 * time.Second)
+		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, &protocol.LeftMatch{MatchID: m.ID})
+		s.lose()
+		s.wait(3 * time.Second)
+		s.status("a", protocol.PlayerState{Match: m})
+	}},
 	{"a match after a confirmed leave", 2, "without waiting", func(s *story) {
 		s.arrive("a", "b")
 		s.join("a", "duel")

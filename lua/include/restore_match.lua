@@ -1,5 +1,5 @@
 -- restore_match: a match that is known of before the loss is there again, for all that nothing newer stands for.
--- Needs ending, seats and asserted_matches.
+-- Needs ending, seats, free_lost and asserted_matches.
 
 -- is_newer tells of a record that later knowledge, or this epoch, wrote.
 local function is_newer(record, as_of)
@@ -85,6 +85,13 @@ local function hold_seats(match, presences)
   end
 end
 
+-- free_strangers frees those whose records name a match and who are not in it, or no longer: who asserted that did not know.
+local function free_strangers(players, id, match)
+  for _, player in ipairs(players) do
+    if load(player).match == id and (has_left(match, player) or not is_one_of(match.players, player)) then free_lost(player, id) end
+  end
+end
+
 local settled = {}
 local function restore_match(player, id, is_asserted)
   if id == '' or settled[id] then return end
@@ -93,8 +100,8 @@ local function restore_match(player, id, is_asserted)
     kept[player] = int(now_ms + presence_ttl_ms) -- unless another instance brings it, the sweep cancels it then
     return
   end
-  settled[id] = true
   local match = newer_of(stored, told_of)
+  settled[id] = match
   preload(match.players)
   if not stored and not is_held(match) then count_open(match.world, 1) end
   if falls_through(id, match, is_asserted) then
@@ -116,5 +123,6 @@ local function restore_match(player, id, is_asserted)
   for i, other in ipairs(match.players) do
     rejoin(other, id, match, presences[i])
   end
+  if stored then free_strangers(stored.players, id, match) end
   if match.open ~= '' then hold_seats(match, presences) end
 end

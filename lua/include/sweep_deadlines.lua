@@ -83,20 +83,8 @@ end
 
 -- cancel_lost frees a player from a match that nobody brought back after a loss of history.
 local function cancel_lost(player)
-  local record = load(player)
-  local id = record.match
-  if id == '' or match_of(id) then return end
-  local presence = presences_of({player})[1]
-  unbind(record, player)
-  save(player)
-  tell_player(player, presence, note(player, 'match_cancelled', '', id, 'lost'))
-  if not waits(player) then return end
-  if is_live(presence) and presence.state == 'L' then
-    put_back(player, presence)
-    requeued[#requeued + 1] = {player = player, presence = presence, match = id}
-  elseif not redis.call('ZSCORE', prefix .. 'aw', player) then
-    park(player, int(now_ms + 2 * presence_ttl_ms))
-  end
+  local id = load(player).match
+  if id ~= '' and not match_of(id) then free_lost(player, id) end
 end
 
 -- forget_records drops ended tickets that need not be remembered, and records that then say nothing.
