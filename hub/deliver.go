@@ -6,10 +6,11 @@ import (
 	"github.com/musterhq/muster/protocol"
 )
 
-// Deliver brings to sessions what this instance was told, by a publish or in a reply. It never waits.
-func (h *Hub) Deliver(told lua.Told) {
+// Deliver brings to sessions what this instance was told, by a publish or in a reply. It never waits. It returns false for
+// what is of a history that is gone: what of it still stands, an assertion brings back.
+func (h *Hub) Deliver(told lua.Told) (inTime bool) {
 	if told.Epoch < h.currentEpoch() {
-		return // of a history that is gone; what of it still stands, an assertion brings back
+		return false
 	}
 	h.numbers.saw(told.Epoch, told.Number)
 	matches := toldMatches{texts: told.Matches}
@@ -25,6 +26,7 @@ func (h *Hub) Deliver(told lua.Told) {
 	for _, q := range told.Requeued {
 		h.requeued(q)
 	}
+	return true
 }
 
 // learn has the sessions in a match know that it changed: others accepted, came or left. Of a new one their records'
@@ -54,7 +56,10 @@ type matchChange struct {
 	matches *toldMatches
 }
 
-func (c *matchChange) happen() { c.session.learn(c.epoch, c.match, c.text, c.matches) }
+func (c *matchChange) happen() {
+	c.session.keepIfLost(c.epoch, c)
+	c.session.learn(c.epoch, c.match, c.text, c.matches)
+}
 
 func (c *matchChange) foresee(k *knowledge) {
 	if known := k.knownMatch(k.parsed()); known != nil && known.ID == c.match.ID && known.Version < c.match.Version {
@@ -77,7 +82,7 @@ func (s *Session) learn(epoch ident.Place, m lua.Match, text string, matches *to
 	if n == stands {
 		return
 	}
-	s.seen.match = text
+	s.seen.match, s.untold = text, nil
 	s.sendNews(n, m, matches.frame(n, m, s.seen.parsed().Acked))
 }
 
@@ -127,8 +132,6 @@ type recordChange struct {
 	record  lua.Record
 	told    lua.Change
 	matches *toldMatches
-	// foreseen tells that it may have been asserted.
-	foreseen bool
 }
 
 func (c *recordChange) happen() {
@@ -136,7 +139,7 @@ func (c *recordChange) happen() {
 	if s.generation != c.told.Generation {
 		return
 	}
-	if c.foreseen && c.epoch < s.hub.currentEpoch() {
+	if s.keepIfLost(c.epoch, c) {
 		s.sendNotice(noticeOf(c.told)) // nobody else knows any more why it ended
 	}
 	s.apply(c.epoch, c.record, c.told, c.matches)
@@ -155,7 +158,6 @@ func (c *recordChange) foresee(k *knowledge) {
 	}
 	k.asOf = c.record.Version
 	k.set(c.record, c.told.Record)
-	c.foreseen = true
 }
 
 // apply makes a change known to the client, unless the session knows as much or more. mu is held.

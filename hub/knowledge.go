@@ -71,11 +71,35 @@ func (k *knowledge) note(n lua.Notice) bool {
 
 // foreseen is what the session will know when all that waits for a request has happened. mu is held.
 func (s *Session) foreseen() knowledge {
-	k := s.seen
+	k := s.known()
 	for _, e := range s.held {
 		e.foresee(&k)
 	}
 	return k
+}
+
+// known is the last that the session was told, of a history that is lost too. mu is held.
+func (s *Session) known() knowledge {
+	if s.untold != nil && s.untold.asOf >= s.seen.asOf {
+		return *s.untold
+	}
+	return s.seen
+}
+
+// keepIfLost keeps what an event says for a further assertion where its history was lost while it waited: it is not shown any
+// more. It returns whether it was, and said anything new. mu is held.
+func (s *Session) keepIfLost(epoch ident.Place, e event) bool {
+	if epoch >= s.hub.currentEpoch() {
+		return false
+	}
+	before := s.known()
+	k := before
+	e.foresee(&k)
+	if k.asOf == before.asOf && k.match == before.match {
+		return false
+	}
+	s.untold = &k
+	return true
 }
 
 // doubt is how sure a session is of its player's state.
@@ -171,12 +195,6 @@ func (s *Session) Saw(epoch ident.Place, record string) bool {
 	s.seen.asOf, s.seen.epoch = r.Version, epoch
 	s.setRecord(r, record)
 	return true
-}
-
-// Outlived reports whether what a call did at a place went with a history, so that what it told is not delivered either. epoch
-// is the one that the call named.
-func (s *Session) Outlived(epoch, place ident.Place) bool {
-	return s.carriedOutIn(epoch, place) < s.hub.currentEpoch()
 }
 
 // carriedOutIn is the epoch in which a call was carried out that named one and returned a place: a call that

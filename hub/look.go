@@ -109,17 +109,16 @@ type stateRead struct {
 	session *Session
 	state   lua.PlayerState
 	doubt   doubt
-	// foreseen tells that it may have been asserted.
-	foreseen bool
 }
 
 func (r *stateRead) happen() {
-	if r.foreseen && r.state.AsOf < r.session.hub.currentEpoch() {
-		for _, n := range slices.Backward(r.state.Notices) {
-			r.session.sendNotice(n) // nobody else knows of them any more
+	s := r.session
+	if s.keepIfLost(r.state.AsOf, r) {
+		for _, n := range ends(s.seen.parsed(), r.state.Notices) {
+			s.sendNotice(n) // nobody else knows any more why it ended
 		}
 	}
-	r.session.applyState(r.state, r.doubt)
+	s.applyState(r.state, r.doubt)
 }
 
 func (r *stateRead) foresee(k *knowledge) {
@@ -133,7 +132,17 @@ func (r *stateRead) foresee(k *knowledge) {
 	}
 	k.asOf, k.match = st.AsOf, st.Match
 	k.set(record, st.Record)
-	r.foreseen = true
+}
+
+// ends are those notices that tell of the end of something that a record names, the oldest first.
+func ends(r lua.Record, notices []lua.Notice) []lua.Notice {
+	waits, list := tickets(r), []lua.Notice{}
+	for _, n := range slices.Backward(notices) {
+		if n.Ticket != "" && waits[n.Ticket] || n.Match != "" && n.Match == r.Match {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // Apply brings to sessions what Redis has of their players. A state with an Err is passed over.
@@ -188,7 +197,7 @@ func (s *Session) takeState(st lua.PlayerState, d doubt) (news, ok bool) {
 	known := s.seen
 	before := known.parsed()
 	missed := missedOf(known, st, epoch != known.epoch)
-	s.seen = knowledgeOf(epoch, st)
+	s.seen, s.untold = knowledgeOf(epoch, st), nil
 	s.forgetQueues(after)
 	for _, n := range missed {
 		s.send(protocol.Encode(noticeEvent(n)))

@@ -23,7 +23,10 @@ type Session struct {
 	player     ident.Player
 	generation ident.Place // 0 until it has arrived
 	seen       knowledge
-	doubt      doubt
+	// untold is what went with a history before it was shown to the client, nil for nothing. Where it is newer than seen it is
+	// what is asserted.
+	untold *knowledge
+	doubt  doubt
 	// told is what the client was last told of the queues that it waits in; nil while it waits nowhere.
 	told map[ident.World]QueueView
 	// refreshedAt is when a sign of life was last taken for a refresh, by the age of the hub; -1 before.
@@ -94,7 +97,7 @@ func (s *Session) Over() {
 	defer s.mu.Unlock()
 	s.closed = true
 	s.outbox.clear()
-	s.seen, s.held = s.foreseen(), nil
+	s.seen, s.untold, s.held = s.foreseen(), nil, nil
 }
 
 // closeSlow ends a session whose client does not read: the code is tried, but nothing waits for it. mu is held.

@@ -89,11 +89,15 @@ for _, a in ipairs(asserted) do
   local id = load(a.player).match
   if settled[id] then free_strangers({a.player}, id, settled[id]) end
 end
--- Who was given back a match that it knows to have left is out of its book again.
+-- Who was given back a match that it knows to have left is out of its book again; without it one that is held falls through.
 for player, id in pairs(quitters) do
   local match = match_of(id)
-  if match and not is_held(match) and is_one_of(match.players, player) and not has_left(match, player) then
-    leave_seat(id, match, player, next_place())
+  if match and is_one_of(match.players, player) and not has_left(match, player) then
+    if is_held(match) then
+      cancel_match(id, match, 'lost', {})
+    else
+      leave_seat(id, match, player, next_place())
+    end
   end
 end
 if #here > 0 then

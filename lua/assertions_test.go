@@ -116,6 +116,15 @@ func (l *loss) leftBehind(first, second ident.Player) {
 	}
 }
 
+// room compares who is in a match with seats, and how many it has open.
+func (l *loss) room(id ident.Match, open int, want ...ident.Player) {
+	l.Helper()
+	m, err := ParseMatch(id, l.raw("m", string(id)))
+	if err != nil || !slices.Equal(m.Players, want) || m.Open != open {
+		l.Errorf("the room has %v and %d open seats, want %v and %d, %v", m.Players, m.Open, want, open, err)
+	}
+}
+
 func (l *loss) mustLeave(instance int, who Session) {
 	l.Helper()
 	if _, err := l.stores[instance].LeaveMatch(l.ctx, who, "m1"); err != nil {
@@ -262,7 +271,7 @@ func TestAssertions(t *testing.T) {
 		},
 		"who left is out of it, whichever of both is asserted first": func(l *loss) { l.leftBehind("z", "y") },
 		"who left is out of it, if that is asserted last":            func(l *loss) { l.leftBehind("y", "z") },
-		"a seat that was given up is not sold twice": func(l *loss) {
+		"a seat that was given up unheard is taken again, and not sold twice": func(l *loss) {
 			w := room("room", 4)
 			l.declare(l.w, w)
 			x, y := l.waiting(0, w, "x")[0], l.waiting(1, w, "y")[0]
@@ -274,18 +283,96 @@ func TestAssertions(t *testing.T) {
 			l.declare(l.w, w)
 			l.assert(0, "x")
 			l.assert(1, "y")
-			l.want(map[ident.Player]string{"x": "", "y": "m1"})
-			if _, err := l.stores[0].LeaveMatch(l.ctx, x, "m1"); !errors.Is(err, ErrNoSuchMatch) {
-				l.Errorf("left again: %v", err)
-			}
+			l.assert(0, "x")
+			l.room("m1", 2, "y", "x")
+			l.mustLeave(0, x)
+			l.room("m1", 3, "y")
 			l.step(2 * testRecovery)
 			l.touch()
 			l.renew()
-			l.waiting(0, w, "x")
+			l.join(0, w, x)
 			l.form(0, w, 1)
-			m, err := ParseMatch("m1", l.raw("m", "m1"))
-			if err != nil || !slices.Equal(m.Players, []ident.Player{"y", "x"}) || m.Open != 2 {
-				l.Errorf("the room is %+v, %v", m, err)
+			l.room("m1", 2, "y", "x")
+		},
+		"who has a seat that a stale book does not know keeps it": func(l *loss) {
+			w := room("room", 4)
+			l.declare(l.w, w)
+			x, z := l.waiting(0, w, "x")[0], l.waiting(0, w, "z")[0]
+			l.form(0, w, 1)
+			l.learn(x, z)
+			y := l.waiting(1, w, "y")[0]
+			l.form(1, w, 1)
+			l.learn(y)
+			l.emptied()
+			l.declare(l.w, w)
+			l.assert(0, "x", "z")
+			l.mustLeave(0, z) // the stale book is of this epoch now
+			l.assert(1, "y")
+			l.want(map[ident.Player]string{"x": "m1", "y": "m1", "z": ""})
+			l.room("m1", 2, "x", "y")
+		},
+		"who was given back a match for a while asserts its ticket all the same": func(l *loss) {
+			trio := group("trio", 3)
+			l.declare(l.w, trio)
+			x, y := l.waiting(0, trio, "x")[0], l.waiting(1, trio, "y")[0]
+			z := l.waiting(1, trio, "z")[0]
+			l.form(0, trio, 1)
+			l.learn(x)
+			l.mustLeave(1, y)
+			l.learn(z)
+			l.join(1, l.w, y)
+			l.learn(y)
+			l.emptied()
+			l.declare(l.w, trio)
+			l.assert(0, "x")
+			l.want(map[ident.Player]string{"y": "m1"})
+			l.assert(1, "z")
+			l.wantOutcomes(l.assert(1, "y"), Stands)
+			l.want(map[ident.Player]string{"x": "m1", "y": "duel", "z": "m1"})
+			if n := l.view().notices["y"]; len(n) != 0 {
+				l.Errorf("y is told %q of a match that it left", n)
+			}
+		},
+		"who left a match that waits for its server takes it with it, asserted last too": func(l *loss) {
+			served := asked("served", true)
+			served.ReadyCheck = 0
+			l.declare(l.w, served)
+			x, y := l.waiting(0, served, "x")[0], l.waiting(1, served, "y")[0]
+			l.form(0, served, 1)
+			l.learn(x)
+			l.mustLeave(1, y)
+			l.learn(y)
+			l.emptied()
+			l.declare(l.w, served)
+			l.assert(0, "x")
+			l.assert(1, "y")
+			if v := l.view(); len(v.matches) != 0 || v.records["x"].Match != "" {
+				l.Errorf("matches %v, x is in %q", v.matches, v.records["x"].Match)
+			}
+			l.want(map[ident.Player]string{"x": "served", "y": ""})
+		},
+		"who last heard that a match was held is in it as it stands, with no ticket left": func(l *loss) {
+			checked := asked("checked", false)
+			l.declare(l.w, checked)
+			x, y := l.waiting(0, checked, "x")[0], l.waiting(1, checked, "y")[0]
+			l.form(0, checked, 1)
+			l.learn(x)
+			for i, who := range []Session{x, y} {
+				if _, err := l.stores[i].AcceptMatch(l.ctx, who, "m1"); err != nil {
+					l.Fatal(err)
+				}
+			}
+			l.learn(y)
+			for _, order := range [][2]ident.Player{{"x", "y"}, {"y", "x"}} {
+				l.emptied()
+				l.declare(l.w, checked)
+				for _, p := range order {
+					l.assert(map[ident.Player]int{"x": 0, "y": 1}[p], p)
+				}
+				l.want(map[ident.Player]string{"x": "m1", "y": "m1"})
+				if v := l.view(); v.records["x"].Held || v.open["checked"] != "1" {
+					l.Errorf("%v: x is %+v, open %v", order, v.records["x"], v.open)
+				}
 			}
 		},
 		"a match that lost a member to one of the new epoch is cancelled": func(l *loss) {
@@ -400,7 +487,7 @@ func TestAssertions(t *testing.T) {
 			onBackends(t, func(t *testing.T, be backend) {
 				l := newLoss(t, be)
 				test(l)
-				for _, fault := range l.view().broken(map[ident.World]int{"duel": 2, "trio": 3, "room": 4}) {
+				for _, fault := range l.view().broken(map[ident.World]int{"duel": 2, "trio": 3, "room": 4, "served": 2, "checked": 2}) {
 					t.Error(fault)
 				}
 			})

@@ -79,10 +79,11 @@ func (b *bundle) open(t testing.TB, url string, instance ident.Instance) *Store 
 		t.Fatal(err)
 	}
 	s.nowMicros.Store(b.now)
-	s.OnTold(func(told Told) {
+	s.OnTold(func(told Told) bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.told = append(b.told, fmt.Sprintf("%s told %s", instance, toldText(told)))
+		return true
 	})
 	b.stores = append(b.stores, s)
 	t.Cleanup(func() {

@@ -87,7 +87,10 @@ func newModel(b *bundle, rt *rapid.T, realm string) *model {
 		s.opts.Realm, s.keys = realm, []string{keyMeta(realm)}
 		s.SetEpoch(0)
 		m.start(i)
-		s.OnTold(func(told Told) { m.hear(i, told) })
+		s.OnTold(func(told Told) bool {
+			m.hear(i, told)
+			return true
+		})
 	}
 	m.openEpoch()
 	m.renew()

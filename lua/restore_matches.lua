@@ -15,6 +15,7 @@
 --             dc:<world>, pub, i:<instance>
 -- Cost        O(players of the matches); about 100 a call
 -- @include ending
+-- @include seats
 -- @include free_lost
 local asserted_matches, count, restored = {}, tonumber(ARGV[5]), 0
 -- @include restore_match

@@ -47,7 +47,7 @@ type Store struct {
 	nowMicros atomic.Int64
 
 	onLostHistory func(context.Context) error
-	onTold        func(Told)
+	onTold        func(Told) bool
 	onBack        func(...ident.World)
 	stream        streamClient
 }
@@ -59,7 +59,7 @@ func Open(opts Options) (*Store, error) {
 	}
 	s := &Store{opts: opts, keys: []string{keyMeta(opts.Realm)}}
 	s.onLostHistory = func(context.Context) error { return ErrLostHistory }
-	s.onTold, s.onBack = func(Told) {}, func(...ident.World) {}
+	s.onTold, s.onBack = func(Told) bool { return true }, func(...ident.World) {}
 	var err error
 	if s.scripts, err = loadScripts(opts.URL == ""); err != nil {
 		return nil, err
@@ -82,8 +82,9 @@ func Open(opts Options) (*Store, error) {
 // the Store has the current epoch and this instance has asserted.
 func (s *Store) OnLostHistory(recover func(context.Context) error) { s.onLostHistory = recover }
 
-// OnTold sets who is given what a call tells this instance's own sessions. It must not block.
-func (s *Store) OnTold(deliver func(Told)) { s.onTold = deliver }
+// OnTold sets who is given what a call tells this instance's own sessions, and says whether it came in time. It must not
+// block.
+func (s *Store) OnTold(deliver func(Told) bool) { s.onTold = deliver }
 
 // OnBack sets who is told of worlds in which players are back at their places, as a match fell through: matches may be
 // formed there. It must not block.
@@ -140,8 +141,12 @@ func (s *Store) runAll(ctx context.Context, calls ...call) ([]reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	inTime := true
 	for _, r := range replies {
-		s.deliver(r)
+		inTime = s.deliver(r) && inTime
+	}
+	if !inTime {
+		return nil, fmt.Errorf("script %s: %w: the history that it changed is lost", calls[0].script, ErrUnavailable)
 	}
 	return replies, nil
 }
@@ -222,14 +227,16 @@ func (s *Store) send(ctx context.Context, calls []call) (replies []reply, unknow
 	return replies, unknown, err
 }
 
-// deliver hands over what a call told this instance's own sessions.
-func (s *Store) deliver(r reply) {
+// deliver hands over what a call told this instance's own sessions. It returns false where that came too late: this
+// instance is in another epoch by now, and what the call did is gone.
+func (s *Store) deliver(r reply) (inTime bool) {
 	if r.status() == statusDone && r.text(1) != "" {
 		told, err := parseTold(r.text(1))
 		if err == nil {
-			s.onTold(told)
+			return s.onTold(told)
 		}
 	}
+	return true
 }
 
 // load has Redis know the scripts of calls, and no others: all of them at once take the embedded one its time.

@@ -85,11 +85,11 @@ func TestASessionThatEndsWhileItIsMadeLiveIsDeparted(t *testing.T) {
 	onBackends(t, func(r *realm) {
 		r.start()
 		session := r.arrive("p")
+		// As a server does: it leaves, and its departure is on its way before the arrival.
+		r.store.hook(r.store.after, "arrive", func() { r.sessions.leave(session) })
 		if _, err := r.store.Store.Depart(r.ctx, testGrace, []lua.Session{session}); err != nil {
 			r.Fatal(err)
 		}
-		// As a server does: it leaves, and its departure is on its way before the arrival.
-		r.store.hook(r.store.after, "arrive", func() { r.sessions.leave(session) })
 		r.eventually("p is departed", func() bool { return slices.Contains(r.of("depart"), "depart p") })
 		if err := r.outcome(session); !errors.Is(err, lua.ErrGone) {
 			r.Errorf("the session is %v, want gone", err)

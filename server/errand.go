@@ -184,8 +184,7 @@ func (e *errand) startAck(ctx context.Context, r *protocol.Ack) (answer []protoc
 
 // joined takes in a join that was carried out, and is the reply to it. epoch is the one that the call named.
 func (e *errand) joined(ctx context.Context, epoch ident.Place, world ident.World, joined matching.JoinResult) protocol.Message {
-	matchedAtOnce := joined.Record == ""
-	if matchedAtOnce && e.session.Outlived(epoch, joined.Place) || !e.session.Saw(epoch, joined.Record) {
+	if !e.session.Saw(epoch, joined.Record) {
 		return e.failed(ctx, lua.ErrUnavailable)
 	}
 	reply := e.server.joined(world, joined)

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/musterhq/muster/lua"
 )
 
 // Run serves until ctx ends, then drains: clients are told to go elsewhere, their players become away, and no
@@ -34,7 +36,7 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	s.workers.Start()
 	defer s.workers.Stop()
 	var running sync.WaitGroup
-	running.Go(func() { s.store.Subscribe(work, s.hub.Deliver, s.presence.Gap) })
+	running.Go(func() { s.store.Subscribe(work, func(told lua.Told) { s.hub.Deliver(told) }, s.presence.Gap) })
 	running.Go(func() { s.updateLoop(work) })
 	running.Go(func() { s.inspect(work) })
 	running.Go(func() { s.prompts.run(work) })

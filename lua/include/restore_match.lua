@@ -19,7 +19,16 @@ end
 local function rejoin(player, id, match, presence)
   local record = load(player)
   -- Since the match was formed, not since it was last changed: others may have left it in this epoch.
-  if record.match == id or has_left(match, player) or is_newer(record, match.created) then return end
+  if record.match == id then
+    -- It was held when its player's session last heard of it.
+    if is_bound(record) and not is_held(match) and not has_left(match, player) then
+      bind(player, id, match, first_stage(player, parse_terms(match.terms)))
+      if presence.state == 'L' then tell_match(presence.instance, id, format_match(match)) end
+      tell_player(player, presence)
+    end
+    return
+  end
+  if has_left(match, player) or is_newer(record, match.created) then return end
   -- Whose session has spoken in this epoch is to take this for news; the assertion of any other still wins
   -- where it knows of more than the match.
   bind(player, id, match, match.open ~= '' and match.terms ~= '' and 't' or '', presence.epoch ~= epoch and match.created or nil)
@@ -85,10 +94,34 @@ local function hold_seats(match, presences)
   end
 end
 
+-- seat_again gives a player a seat of a match that its record names.
+local function seat_again(player, record, id, match)
+  local stage = record.acked
+  take_seat(id, match, player)
+  if stage == 't' then record.acked, seat_holds[player] = 't', false end -- it has said that it is there
+  match.version = next_place()
+  stream_if_read('match_update', id, store_match(id, match))
+  tell_change(id)
+end
+
 -- free_strangers frees those whose records name a match and who are not in it, or no longer: who asserted that did not know.
+-- One whose session has not spoken in this epoch was only given it back, which is undone without a word, so that its own
+-- assertion still wins. One whose session has keeps a seat that the book does not know, where there is one.
 local function free_strangers(players, id, match)
   for _, player in ipairs(players) do
-    if load(player).match == id and (has_left(match, player) or not is_one_of(match.players, player)) then free_lost(player, id) end
+    local record = load(player)
+    if record.match == id and (has_left(match, player) or not is_one_of(match.players, player)) then
+      local presence = presences_of({player})[1]
+      if presence.epoch ~= epoch then
+        unbind(record, player)
+        save(player, match.created)
+      elseif not is_held(match) and match.open ~= '' and tonumber(match.open) > 0 then
+        seat_again(player, record, id, match)
+        tell_player(player, presence)
+      else
+        free_lost(player, id)
+      end
+    end
   end
 end
 
@@ -103,7 +136,7 @@ local function restore_match(player, id, is_asserted)
   local match = newer_of(stored, told_of)
   settled[id] = match
   preload(match.players)
-  if not stored and not is_held(match) then count_open(match.world, 1) end
+  if not is_held(match) and (not stored or is_held(stored)) then count_open(match.world, 1) end
   if falls_through(id, match, is_asserted) then
     end_match(id, match, 'match_cancelled', 'lost')
     return
@@ -112,6 +145,7 @@ local function restore_match(player, id, is_asserted)
   if is_deserted(match) then
     count_open(match.world, -1)
     forget_match(id, match)
+    if stored then stream('match_ended', id, format_match(match), 'left') end
     return
   end
   local text = store_match(id, match)
@@ -123,6 +157,6 @@ local function restore_match(player, id, is_asserted)
   for i, other in ipairs(match.players) do
     rejoin(other, id, match, presences[i])
   end
-  if stored then free_strangers(stored.players, id, match) end
   if match.open ~= '' then hold_seats(match, presences) end
+  if stored then free_strangers(stored.players, id, match) end
 end

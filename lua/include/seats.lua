@@ -5,9 +5,8 @@ local function take_seat(id, match, player)
   local terms = parse_terms(match.terms)
   if not is_one_of(match.players, player) then -- it may be after a loss of history that took its marker
     match.players[#match.players + 1] = player
-    match.open = int(tonumber(match.open) - 1)
+    match.open, match.taken = int(tonumber(match.open) - 1), int(tonumber(match.taken) + 1)
   end
-  match.taken = int(tonumber(match.taken) + 1)
   if terms.seats > 0 then match.ends = int(now_ms + terms.hold_ms) end
   bind(player, id, match, first_stage(player, terms))
 end
