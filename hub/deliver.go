@@ -82,7 +82,10 @@ func (s *Session) learn(epoch ident.Place, m lua.Match, text string, matches *to
 	if n == stands {
 		return
 	}
-	s.seen.match, s.untold = text, nil
+	s.seen.match = text
+	if s.untold != nil && s.untold.asOf <= s.seen.asOf {
+		s.untold = nil
+	}
 	s.sendNews(n, m, matches.frame(n, m, s.seen.parsed().Acked))
 }
 

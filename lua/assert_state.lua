@@ -87,14 +87,19 @@ for _, a in ipairs(asserted) do
 end
 for _, a in ipairs(asserted) do
   local id = load(a.player).match
-  if settled[id] then free_strangers({a.player}, id, settled[id]) end
+  local match = match_of(id)
+  if match then
+    free_strangers({a.player}, id, match)
+  elseif settled[id] then
+    free_lost(a.player, id)
+  end
 end
 -- Who was given back a match that it knows to have left is out of its book again; without it one that is held falls through.
 for player, id in pairs(quitters) do
   local match = match_of(id)
   if match and is_one_of(match.players, player) and not has_left(match, player) then
     if is_held(match) then
-      cancel_match(id, match, 'lost', {})
+      fall_through(id, match)
     else
       leave_seat(id, match, player, next_place())
     end

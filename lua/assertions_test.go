@@ -125,6 +125,13 @@ func (l *loss) room(id ident.Match, open int, want ...ident.Player) {
 	}
 }
 
+func (l *loss) remove(instance int, who Session) {
+	l.Helper()
+	if _, err := l.stores[instance].RemoveFromQueue(l.ctx, who); err != nil {
+		l.Fatal(err)
+	}
+}
+
 func (l *loss) mustLeave(instance int, who Session) {
 	l.Helper()
 	if _, err := l.stores[instance].LeaveMatch(l.ctx, who, "m1"); err != nil {
@@ -350,6 +357,50 @@ func TestAssertions(t *testing.T) {
 				l.Errorf("matches %v, x is in %q", v.matches, v.records["x"].Match)
 			}
 			l.want(map[ident.Player]string{"x": "served", "y": ""})
+		},
+		"what falls through for others first is asserted all the same by who knows more": func(l *loss) {
+			served := asked("served", true)
+			served.ReadyCheck, served.Size = 0, 3
+			l.declare(l.w, served)
+			x, y := l.waiting(1, served, "x")[0], l.waiting(1, served, "y")[0]
+			z := l.waiting(0, served, "z")[0]
+			l.form(0, served, 1)
+			l.learn(z)
+			l.mustLeave(1, y) // it falls through
+			l.learn(y)
+			l.remove(1, x)
+			l.join(1, l.w, x)
+			l.learn(x)
+			l.emptied()
+			l.declare(l.w, served)
+			l.assert(0, "z")
+			l.assert(1, "y")
+			l.wantOutcomes(l.assert(1, "x"), Stands)
+			l.want(map[ident.Player]string{"x": "duel", "y": "", "z": "served"})
+			if n := l.view().notices["x"]; len(n) != 0 {
+				l.Errorf("x is told %q", n)
+			}
+		},
+		"who is not asserted is told that what fell through is lost": func(l *loss) {
+			served := asked("served", true)
+			served.ReadyCheck, served.Size = 0, 3
+			l.declare(l.w, served)
+			l.waiting(0, served, "x") // on an instance that dies
+			y, z := l.waiting(1, served, "y")[0], l.waiting(1, served, "z")[0]
+			l.form(0, served, 1)
+			l.learn(z)
+			l.mustLeave(1, y) // it falls through
+			l.learn(y)
+			l.emptied()
+			l.declare(l.w, served)
+			l.assert(1, "z")
+			l.assert(1, "y")
+			l.want(map[ident.Player]string{"x": "m1", "y": "", "z": "served"})
+			l.pass(testPresenceTTL + time.Second)
+			l.want(map[ident.Player]string{"x": ""})
+			if n := l.view().notices["x"]; len(n) != 1 {
+				l.Errorf("x is told %q", n)
+			}
 		},
 		"who last heard that a match was held is in it as it stands, with no ticket left": func(l *loss) {
 			checked := asked("checked", false)

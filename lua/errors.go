@@ -34,6 +34,8 @@ var (
 	// ErrUnavailable: Redis could not be reached or refused to serve. Whether the call took effect is
 	// not known; a read of the state tells.
 	ErrUnavailable = errors.New("redis unavailable")
+	// ErrOutlived is an ErrUnavailable: the call took effect, in a history that is lost.
+	ErrOutlived = fmt.Errorf("%w: the history that the call changed is lost", ErrUnavailable)
 )
 
 // AlreadyQueuedError says that the player waits in the world, with the ticket it has.

@@ -141,14 +141,26 @@ func (s *Store) runAll(ctx context.Context, calls ...call) ([]reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	inTime := true
 	for _, r := range replies {
-		inTime = s.deliver(r) && inTime
-	}
-	if !inTime {
-		return nil, fmt.Errorf("script %s: %w: the history that it changed is lost", calls[0].script, ErrUnavailable)
+		if epoch, inTime := s.deliver(r); !inTime {
+			if err := s.outlived(ctx, epoch); err != nil {
+				return nil, fmt.Errorf("script %s: %w", calls[0].script, err)
+			}
+		}
 	}
 	return replies, nil
+}
+
+// outlived is the error of a call of an epoch whose telling came too late, nil where the epoch is the current one after all:
+// the Redis of another one may be gone again before anybody entered it.
+func (s *Store) outlived(ctx context.Context, epoch ident.Place) error {
+	if err := s.onLostHistory(ctx); err != nil {
+		return err
+	}
+	if s.Epoch() == epoch {
+		return nil
+	}
+	return ErrOutlived
 }
 
 // attempt sends calls once. Those whose script Redis does not know are sent again when it does, which changes nothing, and
@@ -227,16 +239,16 @@ func (s *Store) send(ctx context.Context, calls []call) (replies []reply, unknow
 	return replies, unknown, err
 }
 
-// deliver hands over what a call told this instance's own sessions. It returns false where that came too late: this
-// instance is in another epoch by now, and what the call did is gone.
-func (s *Store) deliver(r reply) (inTime bool) {
+// deliver hands over what a call told this instance's own sessions. It is not in time where this instance is about to
+// enter another epoch than that of the call, which it returns, or has.
+func (s *Store) deliver(r reply) (epoch ident.Place, inTime bool) {
 	if r.status() == statusDone && r.text(1) != "" {
 		told, err := parseTold(r.text(1))
 		if err == nil {
-			return s.onTold(told)
+			return told.Epoch, s.onTold(told)
 		}
 	}
-	return true
+	return 0, true
 }
 
 // load has Redis know the scripts of calls, and no others: all of them at once take the embedded one its time.

@@ -52,6 +52,9 @@ func (l *loop) send(ctx context.Context, c *call) (lua.JoinResult, lua.Formed, e
 		switch {
 		case errors.Is(err, lua.ErrUnavailable) && !c.unsure && pause(ctx, retryPause):
 			c.unsure = true
+			if errors.Is(err, lua.ErrOutlived) {
+				c.candidates = l.candidates(len(c.joins)) // others may know matches by these
+			}
 		case errors.Is(err, lua.ErrStaleRevision) && !reloaded:
 			reloaded = true
 			if err := l.opts.Reload(ctx); err != nil {

@@ -1,13 +1,13 @@
 -- cancel_match: a match that was held falls through. Who is out may not come back to the world for as long as it says,
--- and loses its tickets, unless it just left that world; everybody else is back at the old places, or away at them. Needs
+-- and loses its tickets, unless it just left that world; everybody else is back at the old places, or away at them, but who is spared. Needs
 -- matches and put_back.
 local pokes = {}
-local function cancel_match(id, match, reason, out)
+local function cancel_match(id, match, reason, out, spared)
   preload(match.players)
   local presences, cooldown_ms = presences_of(match.players), parse_terms(match.terms).cooldown_ms
   for i, player in ipairs(match.players) do
     local record, presence = load(player), presences[i]
-    if record.match == id then
+    if record.match == id and not (spared and spared[player]) then
       unbind(record, player)
       save(player)
       tell_player(player, presence, note(player, 'match_cancelled', match.world, id, reason))
