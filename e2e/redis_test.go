@@ -99,6 +99,33 @@ func TestWhileRedisIsAwayRequestsAreRefusedAndNobodyIsEvicted(t *testing.T) {
 	}
 }
 
+// What is asked, answered `unavailable` and held up on its way is not carried out when it arrives: who asks for it again, or
+// for something else, is not undone.
+func TestWhatReachesRedisTooLateIsNotCarriedOut(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, 2, withProxies(), withEnv("PRESENCE_TTL=6s"))
+	p := c.players("p", 3) // p1 and p3 on the first, p2 on the second
+	p[0].join("duel")
+	p[2].join("trio")
+	p[2].leave("trio") // so that Redis has the script: one that is unknown is not carried out anyway
+	from, proxy := time.Now(), c.instances[0].proxy
+	proxy.BlackHole(faultproxy.ToServer)
+	p[0].refused(&protocol.Leave{World: "duel"}, protocol.CodeUnavailable)
+	proxy.BlackHole(faultproxy.Neither)
+	c.history.Troubled(history.Span{From: from, To: time.Now().Add(healing)})
+	waits := func() string {
+		if n := c.instances[1].queueStatus("duel").Waiting; n != 1 {
+			return fmt.Sprintf("%d wait in the duel", n)
+		}
+		return ""
+	}
+	eventually(t, waits) // when the instance's lease is good again
+	during(t, 1500*time.Millisecond, waits)
+	p[1].join("duel")
+	together(t, p[0], p[1])
+	c.judge(history.Options{SettledAt: time.Now()})
+}
+
 // outage takes Redis away for longer than any lease or presence lasts.
 func outage(t *testing.T, away func(p *faultproxy.Proxy, on bool)) {
 	redis := redistest.Start(t)

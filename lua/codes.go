@@ -18,6 +18,7 @@ const (
 	codeWorldClosed    = -12 // declared, and closed
 	codeInProposal     = -13 // it is in a match that does not stand yet
 	codeCooledDown     = -14 // it declined, and may not join again yet
+	codeTooLate        = -15 // nobody waits for it any more
 	statusNothingToDo  = 0
 	statusDone         = 1
 	statusRepeated     = 2
@@ -41,4 +42,5 @@ var codeNames = map[string]int{
 	"CODE_WORLD_CLOSED":    codeWorldClosed,
 	"CODE_IN_PROPOSAL":     codeInProposal,
 	"CODE_COOLED_DOWN":     codeCooledDown,
+	"CODE_TOO_LATE":        codeTooLate,
 }

@@ -5,7 +5,7 @@
 -- KEYS[1]     meta                  mm:{realm}:meta
 -- ARGV[1]     epoch      integer
 -- ARGV[2]     instance   id
--- ARGV[3]     now_us     integer    0 = use redis TIME
+-- ARGV[3]     now_us     integer    0 or below = use redis TIME (include/time.lua)
 -- ARGV[4]     presence_ttl_ms  integer
 -- ARGV[5]     match      id
 -- ARGV[6]     reason     ended|expired  expired: only where its time has passed

@@ -73,6 +73,7 @@ var codeErrors = map[int64]error{
 	codeQueueFull:     ErrQueueFull,
 	codeKeyReused:     ErrKeyReused,
 	codeNoSuchMatch:   ErrNoSuchMatch,
+	codeTooLate:       ErrUnavailable,
 	codeUnknownWorld:  ErrUnknownWorld,
 	codeWorldClosed:   ErrWorldClosed,
 }

@@ -4,7 +4,7 @@
 -- KEYS[1]     meta                  mm:{realm}:meta
 -- ARGV[1]     epoch      integer
 -- ARGV[2]     instance   id
--- ARGV[3]     now_us     integer    0 = use redis TIME
+-- ARGV[3]     now_us     integer    0 or below = use redis TIME (include/time.lua)
 -- ARGV[4]     presence_ttl_ms  integer
 -- Returns     {1, '', now_ms, revision of the newest change, then for each world: id, revision|state|hash, settings}
 -- Touches     w, wc

@@ -1,6 +1,7 @@
 package lua
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,7 @@ type Store struct {
 
 	onLostHistory func(context.Context) error
 	onTold        func(Told) bool
+	clock         redisClock
 	onBack        func(...ident.World)
 	stream        streamClient
 }
@@ -57,7 +59,7 @@ func Open(opts Options) (*Store, error) {
 	if opts.CallTimeout == 0 {
 		opts.CallTimeout = DefaultCallTimeout
 	}
-	s := &Store{opts: opts, keys: []string{keyMeta(opts.Realm)}}
+	s := &Store{opts: opts, keys: []string{keyMeta(opts.Realm)}, clock: redisClock{began: time.Now()}}
 	s.onLostHistory = func(context.Context) error { return ErrLostHistory }
 	s.onTold, s.onBack = func(Told) bool { return true }, func(...ident.World) {}
 	var err error
@@ -163,12 +165,12 @@ func (s *Store) outlived(ctx context.Context, epoch ident.Place) error {
 	return ErrOutlived
 }
 
-// attempt sends calls once. Those whose script Redis does not know are sent again when it does, which changes nothing, and
-// no others: they have been carried out.
+// attempt sends calls once. Those that were not carried out are sent again, and no others: those whose script Redis does not
+// know, when it does, and those that were too late, where its clock has gone forward since its last reply.
 func (s *Store) attempt(ctx context.Context, calls []call) ([]reply, error) {
-	replies, unknown, err := s.send(ctx, calls)
-	if len(unknown) > 0 && err == nil {
-		replies, err = s.sendUnknown(ctx, calls, replies, unknown)
+	replies, undone, err := s.send(ctx, calls)
+	if len(undone) > 0 && err == nil {
+		replies, err = s.sendUndone(ctx, calls, replies, undone)
 	}
 	if err != nil {
 		return nil, s.unavailable(calls[0].script, err)
@@ -181,13 +183,17 @@ func (s *Store) attempt(ctx context.Context, calls []call) ([]reply, error) {
 	return replies, nil
 }
 
-// sendUnknown loads the scripts of those calls, sends them, and puts their replies in their places.
-func (s *Store) sendUnknown(ctx context.Context, calls []call, replies []reply, unknown []int) ([]reply, error) {
-	again := make([]call, len(unknown))
-	for i, at := range unknown {
+// sendUndone has Redis know the scripts of those calls that have no reply, sends all that are undone, and puts their replies
+// in their places.
+func (s *Store) sendUndone(ctx context.Context, calls []call, replies []reply, undone []int) ([]reply, error) {
+	again, unknown := make([]call, len(undone)), []call{}
+	for i, at := range undone {
 		again[i] = calls[at]
+		if replies[at] == nil {
+			unknown = append(unknown, calls[at])
+		}
 	}
-	if err := s.load(ctx, again); err != nil {
+	if err := s.load(ctx, unknown); err != nil {
 		return nil, err
 	}
 	rest, still, err := s.send(ctx, again)
@@ -195,20 +201,20 @@ func (s *Store) sendUnknown(ctx context.Context, calls []call, replies []reply, 
 		return nil, err
 	}
 	if len(still) > 0 {
-		return nil, fmt.Errorf("%w: Redis forgets scripts", ErrUnavailable)
+		return nil, fmt.Errorf("%w: Redis forgets scripts, or its clock runs", ErrUnavailable)
 	}
-	for i, at := range unknown {
+	for i, at := range undone {
 		replies[at] = rest[i]
 	}
 	return replies, nil
 }
 
-// send sends calls as one pipeline. unknown are those whose script Redis does not know, which have no reply; err is the
-// first of the others.
-func (s *Store) send(ctx context.Context, calls []call) (replies []reply, unknown []int, err error) {
+// send sends calls as one pipeline. undone are those whose script Redis does not know, which have no reply, and those that
+// came too late; err is the first of the others.
+func (s *Store) send(ctx context.Context, calls []call) (replies []reply, undone []int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
-	start := time.Now()
+	start, now := time.Now(), s.nowOrLast(ctx)
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.Cmd, len(calls))
 	for i, c := range calls {
@@ -216,7 +222,7 @@ func (s *Store) send(ctx context.Context, calls []call) (replies []reply, unknow
 		if epoch == 0 {
 			epoch = s.Epoch()
 		}
-		args := append([]any{epoch.String(), string(s.opts.Instance), s.nowMicros.Load(), s.opts.PresenceTTL.Milliseconds()}, c.args...)
+		args := append([]any{epoch.String(), string(s.opts.Instance), now, s.opts.PresenceTTL.Milliseconds()}, c.args...)
 		cmds[i] = pipe.EvalSha(ctx, s.scripts[c.script].sha, s.keys, args...)
 	}
 	_, _ = pipe.Exec(ctx) // each call has its own error
@@ -231,12 +237,30 @@ func (s *Store) send(ctx context.Context, calls []call) (replies []reply, unknow
 		}
 		switch {
 		case redis.HasErrorPrefix(failed, "NOSCRIPT"):
-			unknown = append(unknown, i)
-		case err == nil:
-			err = failed
+			undone = append(undone, i)
+		case failed != nil:
+			err = cmp.Or(err, failed)
+		case replies[i].status() == codeTooLate:
+			undone = append(undone, i)
+			s.clock.saw(replies[i].number(2))
+		case replies[i].status() == statusDone:
+			s.clock.saw(replies[i].number(2))
 		}
 	}
-	return replies, unknown, err
+	return replies, undone, err
+}
+
+// nowOrLast is the third argument of a script: the time of a test's clock; or the time, as a number below 0, after which
+// nobody waits for a call that ctx bounds, by Redis' clock; 0 before Redis has answered anything.
+func (s *Store) nowOrLast(ctx context.Context) int64 {
+	if now := s.nowMicros.Load(); now != 0 {
+		return now
+	}
+	last, ok := ctx.Deadline()
+	if !ok {
+		return 0
+	}
+	return -s.clock.in(time.Until(last))
 }
 
 // deliver hands over what a call told this instance's own sessions. It is not in time where this instance is about to

@@ -6,6 +6,8 @@ local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'ready_at', 'last
 if meta[1] ~= epoch or meta[2] ~= history() then
   return {CODE_LOST_HISTORY, meta[1] or ''}
 end
+-- What was held up on its way must not undo what was asked after it.
+if late_after_us > 0 and now_us > late_after_us then return {CODE_TOO_LATE, '', now_text} end
 local ready_at_ms, last, touched_ms, calm_until_ms = tonumber(meta[3]), tonumber(meta[4]), tonumber(meta[5]), tonumber(meta[6])
 local is_read = meta[7] == '1' -- somebody reads the stream
 if math.abs(now_ms - touched_ms) > 2000 then

@@ -1,9 +1,11 @@
 -- time: the parts of a call that every script has, and Redis' clock.
--- A test steers the clock by the third argument; in production it is 0.
+-- A test steers the clock by the third argument; in production it is 0, or below it, and then, taken as positive, the time
+-- after which nobody waits for the call any more.
 local meta_key = KEYS[1]
 local prefix = string.sub(meta_key, 1, -5)
 local epoch, self, now_us, presence_ttl_ms = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-if now_us == 0 then
+local late_after_us = -now_us
+if now_us <= 0 then
   local t = redis.call('TIME')
   now_us = t[1] * 1000000 + t[2]
 end

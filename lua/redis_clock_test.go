@@ -1,0 +1,41 @@
+package lua
+
+import (
+	"testing"
+	"time"
+
+	"github.com/musterhq/muster/internal/redistest"
+)
+
+// A call that nobody waits for any more has no effect; one that somebody waits for, as Redis' clock went forward, is
+// sent again.
+func TestACallThatComesTooLateHasNoEffect(t *testing.T) {
+	t.Parallel()
+	w := duel("duel", 0)
+	b := setup(t, only(redistest.Start(t)), 1, w)
+	s := b.stores[0]
+	who := b.waiting(0, w, "x")[0]
+	before := b.dump()
+	s.nowMicros.Store(0)
+	s.clock.ahead.Store(time.Now().Add(-time.Hour).UnixMicro() - time.Since(s.clock.began).Microseconds())
+	call := []call{{script: "remove_from_queue", args: []any{string(who.Player), who.Generation.String(), 0}}}
+	if err := s.load(b.ctx, call); err != nil {
+		t.Fatal(err)
+	}
+	replies, undone, err := s.send(b.ctx, call)
+	if err != nil || len(undone) != 1 || replies[0].status() != codeTooLate {
+		t.Fatalf("answered %v, undone %v, %v", replies, undone, err)
+	}
+	for i, line := range b.dump() {
+		if line != before[i] {
+			t.Errorf("changed %q to %q", before[i], line)
+		}
+	}
+	s.clock.ahead.Store(time.Now().Add(-time.Hour).UnixMicro() - time.Since(s.clock.began).Microseconds())
+	if _, err := s.attempt(b.ctx, call); err != nil {
+		t.Errorf("a call that somebody waits for: %v", err)
+	}
+	if waiting := b.view().records["x"].Waiting(); len(waiting) != 0 {
+		t.Errorf("x waits still: %v", waiting)
+	}
+}
