@@ -86,6 +86,9 @@ mutate "calm: an outage counts as silence" lua/include/prelude.lua \
 mutate "the lease: players of a silent instance are live" lua/include/presence.lua \
 	'local LEASE_MS = 3000' 'local LEASE_MS = 3000000' \
 	./e2e TestAPausedInstanceHandsNobodyOutAndHeals 'past its lease'
+mutate "the end of a call: what comes too late is carried out" lua/include/prelude.lua \
+	'if late_after_us > 0 and now_us > late_after_us then' 'if false then' \
+	./e2e TestWhatReachesRedisTooLateIsNotCarriedOut
 mutate "the closed epoch: matching goes on before the assertions" lua/include/prelude.lua \
 	'local closed = ready_at_ms > now_ms and ready_at_ms <= now_ms + RECOVERY_MAX_MS' 'local closed = false' \
 	./e2e TestTheOldestIsNotOvertakenAfterALoss
