@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/musterhq/muster/internal/redistest"
 )
 
@@ -15,9 +17,9 @@ func TestACallThatComesTooLateHasNoEffect(t *testing.T) {
 	b := setup(t, only(redistest.Start(t)), 1, w)
 	s := b.stores[0]
 	who := b.waiting(0, w, "x")[0]
-	before := b.dump()
+	before, anHourAgo := b.dump(), time.Now().Add(-time.Hour).UnixMilli()
 	s.nowMicros.Store(0)
-	s.clock.ahead.Store(time.Now().Add(-time.Hour).UnixMicro() - time.Since(s.clock.began).Microseconds())
+	s.clock.saw(anHourAgo)
 	call := []call{{script: "remove_from_queue", args: []any{string(who.Player), who.Generation.String(), 0}}}
 	if err := s.load(b.ctx, call); err != nil {
 		t.Fatal(err)
@@ -26,12 +28,10 @@ func TestACallThatComesTooLateHasNoEffect(t *testing.T) {
 	if err != nil || len(undone) != 1 || replies[0].status() != codeTooLate {
 		t.Fatalf("answered %v, undone %v, %v", replies, undone, err)
 	}
-	for i, line := range b.dump() {
-		if line != before[i] {
-			t.Errorf("changed %q to %q", before[i], line)
-		}
+	if diff := cmp.Diff(before, b.dump()); diff != "" {
+		t.Errorf("changed: %s", diff)
 	}
-	s.clock.ahead.Store(time.Now().Add(-time.Hour).UnixMicro() - time.Since(s.clock.began).Microseconds())
+	s.clock.saw(anHourAgo)
 	if _, err := s.attempt(b.ctx, call); err != nil {
 		t.Errorf("a call that somebody waits for: %v", err)
 	}

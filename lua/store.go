@@ -49,8 +49,8 @@ type Store struct {
 
 	onLostHistory func(context.Context) error
 	onTold        func(Told) bool
-	clock         redisClock
 	onBack        func(...ident.World)
+	clock         redisClock
 	stream        streamClient
 }
 
