@@ -109,8 +109,13 @@ func readAll(s *transport) <-chan error {
 }
 
 // write sends frames and waits until the client has taken them.
-func write(s *transport, frames ...[]byte) error {
-	flush, err := s.Write(frames, false)
+func write(s *transport, frames ...[]byte) error { return writeAll(s, frames, false) }
+
+// ping sends a ping, after the pong that the reader may be sending.
+func ping(s *transport) error { return writeAll(s, nil, true) }
+
+func writeAll(s *transport, frames [][]byte, ping bool) error {
+	flush, err := s.Write(frames, ping)
 	if flush != nil {
 		return flush()
 	}
@@ -313,13 +318,13 @@ func TestTransportHearsPingsAndPongs(t *testing.T) {
 		t.Fatal(err)
 	}
 	receive(t, heard)
-	if _, err := server.Write(nil, true); err != nil {
+	if err := ping(server); err != nil {
 		t.Fatal(err)
 	}
 	receive(t, heard)
 	server.Abort()
 	_ = receive(t, over)
-	if _, err := server.Write(nil, true); err == nil {
+	if err := ping(server); err == nil {
 		t.Error("a ping was sent after Abort")
 	}
 }
