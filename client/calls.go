@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -97,8 +98,8 @@ func (c *Client) SendBinary(ctx context.Context, frame []byte) error {
 // send writes under a timeout of its own: a context that ended in the middle of a frame would end the
 // connection with it.
 func (c *Client) send(ctx context.Context, typ websocket.MessageType, frame []byte) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
-	defer cancel()
+	defer time.AfterFunc(writeTimeout, func() { _ = c.conn.CloseNow() }).Stop()
+	ctx = context.WithoutCancel(ctx) // the library pays for each that could end
 	if err := c.conn.Write(ctx, typ, frame); err != nil {
 		select {
 		case <-c.done: // its error knows the code

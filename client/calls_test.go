@@ -165,3 +165,26 @@ func TestAnIDInUseIsRefused(t *testing.T) {
 		t.Errorf("the first Do = %v", err)
 	}
 }
+
+func TestAServerThatTakesNothingMoreIsGivenUp(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	defer close(over)
+	c := dial(t, serve(t, func(_ int, p *peer) {
+		p.welcome(protocol.Welcome{})
+		<-over // and reads no more
+	}), Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // does not cut a frame in two
+	frames, frame := 0, make([]byte, 1<<20)
+	var err error
+	for err == nil && frames < 100 {
+		err = c.SendText(ctx, frame)
+		frames++
+	}
+	var closed *CloseError
+	if !errors.As(err, &closed) || frames == 1 {
+		t.Errorf("frame %d: %v", frames, err)
+	}
+	receive(t, c.Done())
+}

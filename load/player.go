@@ -33,7 +33,8 @@ type player struct {
 	run    *run
 	number int
 	id     string
-	worlds []string
+	// joining are the frames that ask for a match in its worlds, encoded once for all players.
+	joining [][]byte
 
 	mu      sync.Mutex
 	opening *client.Client // said hello and has no welcome yet; guarded by mu, as all below
@@ -55,17 +56,26 @@ type player struct {
 
 // outgoing is what a player is to send once its lock is released.
 type outgoing struct {
-	conn     *client.Client
-	requests []protocol.Request
+	conn   *client.Client
+	frames [][]byte
 }
 
 // send sends it. An error is the end of the connection, which the watch sees.
 func (o outgoing) send(ctx context.Context) {
-	for _, r := range o.requests {
-		if o.conn.SendText(ctx, protocol.Encode(r)) != nil {
+	for _, frame := range o.frames {
+		if o.conn.SendText(ctx, frame) != nil {
 			return
 		}
 	}
+}
+
+// joinFrames are the frames that ask for a match in each of the worlds.
+func joinFrames(worlds []string) [][]byte {
+	frames := make([][]byte, len(worlds))
+	for i, world := range worlds {
+		frames[i] = protocol.Encode(&protocol.Join{Envelope: protocol.Envelope{ID: joinID}, World: world})
+	}
+	return frames
 }
 
 // request is one request over the connection, nothing where there is none. The caller holds mu.
@@ -74,7 +84,7 @@ func (p *player) request(id string, r protocol.Request) outgoing {
 		return outgoing{}
 	}
 	r.SetMessageID(id)
-	return outgoing{p.conn, []protocol.Request{r}}
+	return outgoing{p.conn, [][]byte{protocol.Encode(r)}}
 }
 
 // join has a resting player join, now or as soon as it is connected again. due is when it was to.
@@ -104,14 +114,12 @@ func (p *player) joins() outgoing {
 		p.run.lag.record(now.Sub(p.due))
 	}
 	p.run.judge.joins(p.id, now)
-	p.pending = len(p.worlds)
-	out := outgoing{conn: p.conn}
-	for _, world := range p.worlds {
+	p.pending = len(p.joining)
+	for range p.joining {
 		p.run.joins.Add(1)
 		p.run.time.sent(now)
-		out.requests = append(out.requests, &protocol.Join{Envelope: protocol.Envelope{ID: joinID}, World: world})
 	}
-	return out
+	return outgoing{p.conn, p.joining}
 }
 
 // askState asks for the state of a player who waits still, and reports whether it did.

@@ -105,14 +105,15 @@ func newRun(o Options, worlds map[string]world) *run {
 	}
 	r.judge = newJudge(worlds, r.met)
 	r.time.begin(time.Now())
+	joining := joinFrames(o.Worlds)
 	tag := strings.ToLower(rand.Text()[:tagLength])
 	for n := range o.Players {
 		p := &player{run: r, number: n, id: fmt.Sprintf("%s-%s-%d", o.IDPrefix, tag, n)}
 		switch {
 		case o.EveryWorld:
-			p.worlds = o.Worlds
+			p.joining = joining
 		case len(o.Worlds) > 0:
-			p.worlds = o.Worlds[n%len(o.Worlds):][:1]
+			p.joining = joining[n%len(joining):][:1]
 		}
 		r.players = append(r.players, p)
 		r.judge.add(p.id)
