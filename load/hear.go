@@ -168,7 +168,7 @@ func (p *player) missed(notices protocol.Notices) {
 // refused takes in the error of a request.
 func (p *player) refused(ctx context.Context, e *protocol.Error, greeted chan<- error) outgoing {
 	late := e.Code == protocol.CodeInMatch && len(p.joining) > 1 // a match in one world was faster than the join of the next
-	if !late && e.ID != helloID {                               // the failure of a connection is counted as that
+	if !late && e.ID != helloID {                                // the failure of a connection is counted as that
 		p.run.errors.add(e.Code)
 	}
 	switch e.ID {
