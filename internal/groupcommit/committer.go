@@ -40,6 +40,9 @@ type Options struct {
 	PendingMax int
 	// TooOld is how long after its arrival a request's commit may begin; 0 is DefaultTooOld.
 	TooOld time.Duration
+	// RestMax is the longest rest behind a commit of more than one request. It lasts as long as the commit took, unless
+	// as many wait as a commit may have: what has to do more than it can gets fewer commits that carry more. 0 is none.
+	RestMax time.Duration
 }
 
 // Commit carries out a batch and returns one result for each of its requests, in their order, or an error
@@ -61,6 +64,7 @@ type Committer[Q, R any] struct {
 	pending []request[Q, R] // in the order of arrival
 	poked   bool
 	busy    bool // a commit is in flight
+	resting bool // until the next, unless that is full
 	stopped bool
 	cancel  context.CancelFunc // nil before Start
 	done    chan struct{}      // closed when the goroutine has ended; nil before Start
@@ -180,7 +184,9 @@ func (c *Committer[Q, R]) enqueue(r request[Q, R]) error {
 		return ErrOverloaded
 	}
 	c.pending = append(c.pending, r)
-	c.signal()
+	if !c.resting || len(c.pending) >= c.opts.Max {
+		c.signal()
+	}
 	return nil
 }
 
@@ -198,8 +204,12 @@ func (c *Committer[Q, R]) run(ctx context.Context, done chan struct{}) {
 	again := false
 	for ctx.Err() == nil {
 		poked := c.take()
-		if len(c.taken) > 0 || poked || again {
+		if n := len(c.taken); n > 0 || poked || again {
+			began := time.Now()
 			again = c.commitTaken(lasting)
+			if n > 1 && !again && c.opts.RestMax > 0 {
+				c.rest(ctx, time.Since(began))
+			}
 			continue
 		}
 		select {
@@ -261,6 +271,33 @@ func (c *Committer[Q, R]) commitTaken(ctx context.Context) (again bool) {
 	clear(c.batch)
 	c.taken, c.batch = c.taken[:0], c.batch[:0]
 	return again
+}
+
+// rest waits after a commit that took so long.
+func (c *Committer[Q, R]) rest(ctx context.Context, took time.Duration) {
+	timer := time.NewTimer(min(took, c.opts.RestMax))
+	defer timer.Stop()
+	for resting := c.mayRest(); resting; {
+		select {
+		case <-ctx.Done():
+			resting = false
+		case <-timer.C:
+			resting = false
+		case <-c.wake: // a poke, which can wait, or a full commit
+			resting = c.mayRest()
+		}
+	}
+	c.mu.Lock()
+	c.resting = false
+	c.mu.Unlock()
+}
+
+// mayRest is false where a full commit waits.
+func (c *Committer[Q, R]) mayRest() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.resting = len(c.pending) < c.opts.Max
+	return c.resting
 }
 
 // close takes no more requests, answers those that wait, and returns what is closed at the end of the
