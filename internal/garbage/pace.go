@@ -14,14 +14,19 @@ import (
 
 const (
 	// interval is how often the rate is looked at: often enough that a burst is noticed while it lasts.
-	interval = 100 * time.Millisecond
+	interval = 50 * time.Millisecond
+	// looks is over how many intervals the rate is taken: an idle server allocates by fits and starts, for all sessions
+	// whose heartbeats are due together, and a burst is over in half a second.
+	looks = 10
 	// between is about how long garbage may pile up while the server is busy.
 	between = 2 * time.Second
 	// Bounds of the setting, in percent of what is live: between two collections memory grows by so much.
 	least, most = 10, 200
+	// busy is from where on it is worth it to drop what piled up.
+	busy = 2 * least
 	// slowly is by how much the setting may go down in an interval: from end to end in some ten seconds, so that
 	// moments without work change little.
-	slowly = 0.97
+	slowly = 0.985
 	// step is by how much the setting has to change for it to be worth stopping the world for a moment.
 	step = 1.25
 )
@@ -30,7 +35,7 @@ const (
 // called where the setting is somebody's own (GOGC).
 func Pace(ctx context.Context) {
 	m := newMeter()
-	set, wanted := float64(least), float64(least)
+	set, wanted, piled := float64(least), float64(least), false
 	debug.SetGCPercent(least)
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -41,7 +46,8 @@ func Pace(ctx context.Context) {
 		case <-ticker.C:
 		}
 		wanted = max(percent(m.read()), wanted*slowly, least)
-		quiet := wanted == least && set > least
+		piled = piled || wanted > busy
+		quiet := piled && wanted == least
 		if !quiet && wanted < set*step && wanted > set/step {
 			continue
 		}
@@ -49,15 +55,16 @@ func Pace(ctx context.Context) {
 		debug.SetGCPercent(int(math.Round(set)))
 		if quiet {
 			collect()
+			piled = false
 		}
 	}
 }
 
-// collect drops what a busy time left, which would otherwise stay until as much is allocated again. The runtime
-// gives memory back by what it found in use when it collected before: so it needs to do so twice.
+// collect drops what a busy time left, which would otherwise stay until as much is allocated again. A second collection
+// finds what the first found dead only then, and what is free goes back to the system at once.
 func collect() {
 	runtime.GC()
-	runtime.GC()
+	debug.FreeOSMemory()
 }
 
 // percent is the setting for a rate in bytes a second and what is live in bytes.
@@ -67,7 +74,13 @@ func percent(rate, live float64) float64 {
 
 // meter reads what the runtime counts.
 type meter struct {
-	samples   []metrics.Sample
+	samples []metrics.Sample
+	past    [looks]look // the oldest is the next to be replaced
+	next    int
+}
+
+// look is how many bytes had been allocated at a time.
+type look struct {
 	allocated uint64
 	at        time.Time
 }
@@ -76,16 +89,20 @@ func newMeter() *meter {
 	m := &meter{samples: []metrics.Sample{
 		{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"},
 	}}
-	m.read()
+	metrics.Read(m.samples)
+	for i := range m.past {
+		m.past[i] = look{m.samples[0].Value.Uint64(), time.Now()}
+	}
 	return m
 }
 
-// read is how much was allocated a second since the last time, and what was live after the last collection: as
-// the collector counts it, with the stacks.
+// read is how much was allocated a second over the last looks, and what was live after the last collection: as the
+// collector counts it, with the stacks.
 func (m *meter) read() (rate, live float64) {
 	metrics.Read(m.samples)
-	now, allocated := time.Now(), m.samples[0].Value.Uint64()
-	rate = float64(allocated-m.allocated) / now.Sub(m.at).Seconds()
-	m.allocated, m.at = allocated, now
+	now, oldest := look{m.samples[0].Value.Uint64(), time.Now()}, &m.past[m.next]
+	// The first looks go back to the start, which may be less far than the others: of that no burst is to be made.
+	rate = float64(now.allocated-oldest.allocated) / max(now.at.Sub(oldest.at), looks*interval).Seconds()
+	*oldest, m.next = now, (m.next+1)%looks
 	return rate, float64(m.samples[1].Value.Uint64() + m.samples[2].Value.Uint64())
 }
