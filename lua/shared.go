@@ -14,8 +14,6 @@ import (
 const (
 	// sharedMax is the most players of one pipeline.
 	sharedMax = 50
-	// sharedRestMax is little to a player, and twice what a call takes where cores are short.
-	sharedRestMax = 2 * time.Millisecond
 	// sharedWithin is how long after the first player asked a pipeline may end, and sharedTooOld how long one may wait
 	// for its own to begin. A client is promised an answer within 3 s.
 	sharedWithin, sharedTooOld = 2500 * time.Millisecond, 1500 * time.Millisecond
@@ -40,7 +38,7 @@ type answer struct {
 type committer = groupcommit.Committer[question, answer]
 
 func (s *Store) newCommitter() *committer {
-	opts := groupcommit.Options{Max: sharedMax, TooOld: sharedTooOld, RestMax: sharedRestMax}
+	opts := groupcommit.Options{Max: sharedMax, TooOld: sharedTooOld}
 	return groupcommit.New(opts, func(ctx context.Context, batch []question) ([]answer, bool, error) {
 		ctx, cancel := context.WithDeadline(ctx, batch[0].asked.Add(sharedWithin))
 		defer cancel()

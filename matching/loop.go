@@ -14,8 +14,6 @@ import (
 const (
 	// joinsMax is the most joins of one call: it bounds how long a script holds Redis.
 	joinsMax = 50
-	// restMax is little to a player, and twice what a call takes where cores are short.
-	restMax = 2 * time.Millisecond
 	// answerWithin is how long after the first join's arrival a call may end. A client is promised an answer
 	// within 3 s.
 	answerWithin = 2500 * time.Millisecond
@@ -55,7 +53,7 @@ func newLoop(opts *Options, w World) *loop {
 	l := &loop{name: w.Name, opts: opts}
 	l.failures.log = opts.Logger.With().Str("world", string(w.Name)).Str("script", "join_and_match").Logger()
 	l.world.Store(&w)
-	l.committer = groupcommit.New(groupcommit.Options{Max: joinsMax, RestMax: restMax}, l.commit)
+	l.committer = groupcommit.New(groupcommit.Options{Max: joinsMax}, l.commit)
 	return l
 }
 

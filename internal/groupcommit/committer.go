@@ -1,6 +1,8 @@
 // Package groupcommit commits requests in groups: everything that arrives while the last commit is in
 // flight goes into the next one. A lone request is committed at once; under load a commit carries as many as
-// have gathered, so that a round trip is shared instead of queued for. It knows nothing of what is committed.
+// have gathered, so that a round trip is shared instead of queued for. And behind a commit of several there is a rest of
+// as long as it took, unless a full one waits: what has to do more than it can gets fewer commits that carry more. It
+// knows nothing of what is committed.
 //
 // A committer has one goroutine and needs none per request: who does not want to wait is called back. All its methods
 // are safe for concurrent use.
@@ -30,6 +32,8 @@ const (
 	DefaultPendingMax = 10_000
 	// DefaultTooOld leaves a commit one second, where a client gives up after three.
 	DefaultTooOld = 2 * time.Second
+	// restMax is little to who waits, and more than a commit takes unless cores are short.
+	restMax = 2 * time.Millisecond
 )
 
 // Options bound a committer.
@@ -40,9 +44,6 @@ type Options struct {
 	PendingMax int
 	// TooOld is how long after its arrival a request's commit may begin; 0 is DefaultTooOld.
 	TooOld time.Duration
-	// RestMax is the longest rest behind a commit of more than one request. It lasts as long as the commit took, unless
-	// as many wait as a commit may have: what has to do more than it can gets fewer commits that carry more. 0 is none.
-	RestMax time.Duration
 }
 
 // Commit carries out a batch and returns one result for each of its requests, in their order, or an error
@@ -207,7 +208,7 @@ func (c *Committer[Q, R]) run(ctx context.Context, done chan struct{}) {
 		if n := len(c.taken); n > 0 || poked || again {
 			began := time.Now()
 			again = c.commitTaken(lasting)
-			if n > 1 && !again && c.opts.RestMax > 0 {
+			if n > 1 && !again {
 				c.rest(ctx, time.Since(began))
 			}
 			continue
@@ -273,9 +274,9 @@ func (c *Committer[Q, R]) commitTaken(ctx context.Context) (again bool) {
 	return again
 }
 
-// rest waits after a commit that took so long.
+// rest is what follows a commit that took so long.
 func (c *Committer[Q, R]) rest(ctx context.Context, took time.Duration) {
-	timer := time.NewTimer(min(took, c.opts.RestMax))
+	timer := time.NewTimer(min(took, restMax))
 	defer timer.Stop()
 	for resting := c.mayRest(); resting; {
 		select {

@@ -8,29 +8,27 @@ import (
 	"time"
 )
 
-// TestRest has 1 committed, and then 2 and 3 together, which takes from the first to the second second.
+// TestRest has 1 committed, and then 2 and 3 together; the next arrive a fifth of a commit behind that.
 func TestRest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		restMax time.Duration
-		// next arrive at 2.2 s.
-		next []int
-		// want is when the commit of the next begins.
+		takes time.Duration
+		next  []int
+		// want is how long after the second commit the third begins.
 		want time.Duration
 	}{
-		"as long as the commit took":     {10 * time.Second, []int{4}, 3 * time.Second},
-		"no longer than its bound":       {500 * time.Millisecond, []int{4}, 2500 * time.Millisecond},
-		"until there is a full commit":   {10 * time.Second, []int{4, 5, 6}, 2200 * time.Millisecond},
-		"none where there is no bound":   {0, []int{4}, 2200 * time.Millisecond},
-		"none that is longer than asked": {100 * time.Millisecond, []int{4}, 2200 * time.Millisecond},
+		"as long as the commit took":   {time.Millisecond, []int{4}, time.Millisecond},
+		"no longer than its bound":     {5 * time.Millisecond, []int{4}, restMax},
+		"until there is a full commit": {time.Millisecond, []int{4, 5, 6}, time.Millisecond / 5},
+		"none where it is over":        {time.Second, []int{4}, time.Second / 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r, start0 := &recorder{takes: time.Second}, time.Now()
+				r, origin := &recorder{takes: c.takes}, time.Now()
 				var began []time.Duration
-				committer := start(t, Options{Max: 3, RestMax: c.restMax}, func(ctx context.Context, batch []int) ([]int, bool, error) {
-					began = append(began, time.Since(start0))
+				committer := start(t, Options{Max: 3}, func(ctx context.Context, batch []int) ([]int, bool, error) {
+					began = append(began, time.Since(origin))
 					return r.commit(ctx, batch)
 				})
 				var answers []<-chan answer
@@ -40,13 +38,13 @@ func TestRest(t *testing.T) {
 					}
 				}
 				ask(1, 2, 3)
-				time.Sleep(2200 * time.Millisecond) //nolint:forbidigo // the bubble's clock
+				time.Sleep(2*c.takes + c.takes/5) //nolint:forbidigo // the bubble's clock
 				ask(c.next...)
 				for _, a := range answers {
 					<-a
 				}
 				r.want(t, []int{1}, []int{2, 3}, c.next)
-				if want := []time.Duration{0, time.Second, c.want}; !slices.Equal(began, want) {
+				if want := []time.Duration{0, c.takes, 2*c.takes + c.want}; !slices.Equal(began, want) {
 					t.Errorf("commits began at %v, want %v", began, want)
 				}
 			})
@@ -57,13 +55,13 @@ func TestRest(t *testing.T) {
 func TestALoneCommitIsFollowedByNoRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := &recorder{takes: time.Second}
-		c := start(t, Options{RestMax: time.Hour}, r.commit)
+		r := &recorder{takes: time.Millisecond}
+		c := start(t, Options{}, r.commit)
 		begin := time.Now()
 		for q := range 3 {
 			wantAnswer(t, do(t.Context(), c, q), 2*q, nil)
 		}
-		if took := time.Since(begin); took != 3*time.Second {
+		if took := time.Since(begin); took != 3*time.Millisecond {
 			t.Errorf("it took %v", took)
 		}
 	})
@@ -72,12 +70,12 @@ func TestALoneCommitIsFollowedByNoRest(t *testing.T) {
 func TestStopDuringARest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := &recorder{takes: time.Second}
-		c := start(t, Options{RestMax: time.Hour}, r.commit)
+		r := &recorder{takes: time.Millisecond}
+		c := start(t, Options{}, r.commit)
 		for q := range 3 {
 			do(t.Context(), c, q)
 		}
-		time.Sleep(2500 * time.Millisecond) //nolint:forbidigo // the bubble's clock
+		time.Sleep(2500 * time.Microsecond) //nolint:forbidigo // the bubble's clock
 		begin, waits := time.Now(), do(t.Context(), c, 3)
 		c.Stop()
 		wantAnswer(t, waits, 0, ErrStopped)
