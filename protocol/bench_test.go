@@ -23,3 +23,13 @@ func BenchmarkEncode(b *testing.B) {
 		protocol.Encode(event)
 	}
 }
+
+func BenchmarkDecodeEvent(b *testing.B) {
+	frame := protocol.Encode(&protocol.MatchCompleted{Match: complete()})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := protocol.DecodeEvent(frame); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
