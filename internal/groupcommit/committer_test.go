@@ -99,7 +99,7 @@ func TestALoneRequestIsCommittedAtOnce(t *testing.T) {
 func TestWhatArrivesDuringACommitGoesIntoTheNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := &recorder{takes: time.Second}
+		r := &recorder{takes: time.Second / 2}
 		c := start(t, Options{Max: 3}, r.commit)
 		var done []<-chan answer
 		for q := 1; q <= 6; q++ {
