@@ -5,7 +5,6 @@ package garbage
 
 import (
 	"context"
-	"math"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -20,23 +19,23 @@ const (
 	looks = 10
 	// between is about how long garbage may pile up while the server is busy.
 	between = 2 * time.Second
-	// Bounds of the setting, in percent of what is live: between two collections memory grows by so much.
+	// Bounds of what may pile up, in percent of what is live.
 	least, most = 10, 200
-	// busy is from where on it is worth it to drop what piled up.
+	// busy is from where on it is worth it to give back what piled up.
 	busy = 2 * least
-	// slowly is by how much the setting may go down in an interval: from end to end in some ten seconds, so that
+	// slowly is by how much what may pile up may go down in an interval: from end to end in some ten seconds, so that
 	// moments without work change little.
 	slowly = 0.985
-	// step is by how much the setting has to change for it to be worth stopping the world for a moment.
-	step = 1.25
 )
 
-// Pace adjusts the collector to what is allocated, until ctx ends. It is for the whole process, and must not be
-// called where the setting is somebody's own (GOGC).
+// Pace collects garbage by how much is allocated, until ctx ends. The runtime's own setting is left at the most that may
+// pile up, so that a burst that comes to an idle server is not interrupted: it would begin, by the setting for an idle one,
+// with walks over all sessions. It is for the whole process, and must not be called where the setting is somebody's own
+// (GOGC).
 func Pace(ctx context.Context) {
+	defer debug.SetGCPercent(debug.SetGCPercent(most))
 	m := newMeter()
-	set, wanted, piled := float64(least), float64(least), false
-	debug.SetGCPercent(least)
+	allowed, piled := float64(least), false
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
@@ -45,17 +44,15 @@ func Pace(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		wanted = max(percent(m.read()), wanted*slowly, least)
-		piled = piled || wanted > busy
-		quiet := piled && wanted == least
-		if !quiet && wanted < set*step && wanted > set/step {
-			continue
-		}
-		set = wanted
-		debug.SetGCPercent(int(math.Round(set)))
-		if quiet {
+		rate, live, garbage := m.read()
+		allowed = max(percent(rate, live), allowed*slowly, least)
+		piled = piled || allowed > busy
+		switch {
+		case piled && allowed == least:
 			collect()
 			piled = false
+		case 100*garbage > allowed*live:
+			runtime.GC()
 		}
 	}
 }
@@ -67,7 +64,7 @@ func collect() {
 	debug.FreeOSMemory()
 }
 
-// percent is the setting for a rate in bytes a second and what is live in bytes.
+// percent is how much may pile up at a rate in bytes a second, of what is live in bytes.
 func percent(rate, live float64) float64 {
 	return min(max(100*rate*between.Seconds()/max(live, 1), least), most)
 }
@@ -77,6 +74,8 @@ type meter struct {
 	samples []metrics.Sample
 	past    [looks]look // the oldest is the next to be replaced
 	next    int
+	// collections is how many there were, and since how many bytes had been allocated when the last was seen.
+	collections, since uint64
 }
 
 // look is how many bytes had been allocated at a time.
@@ -87,7 +86,7 @@ type look struct {
 
 func newMeter() *meter {
 	m := &meter{samples: []metrics.Sample{
-		{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"},
+		{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},
 	}}
 	metrics.Read(m.samples)
 	for i := range m.past {
@@ -96,13 +95,17 @@ func newMeter() *meter {
 	return m
 }
 
-// read is how much was allocated a second over the last looks, and what was live after the last collection: as the
-// collector counts it, with the stacks.
-func (m *meter) read() (rate, live float64) {
+// read is how much was allocated a second over the last looks, what was live after the last collection (as the
+// collector counts it, with the stacks), and how much was allocated since: all in bytes.
+func (m *meter) read() (rate, live, garbage float64) {
 	metrics.Read(m.samples)
-	now, oldest := look{m.samples[0].Value.Uint64(), time.Now()}, &m.past[m.next]
+	allocated, collections := m.samples[0].Value.Uint64(), m.samples[3].Value.Uint64()
+	if collections != m.collections {
+		m.since, m.collections = allocated, collections
+	}
+	now, oldest := look{allocated, time.Now()}, &m.past[m.next]
 	// The first looks go back to the start, which may be less far than the others: of that no burst is to be made.
-	rate = float64(now.allocated-oldest.allocated) / max(now.at.Sub(oldest.at), looks*interval).Seconds()
+	rate = float64(allocated-oldest.allocated) / max(now.at.Sub(oldest.at), looks*interval).Seconds()
 	*oldest, m.next = now, (m.next+1)%looks
-	return rate, float64(m.samples[1].Value.Uint64() + m.samples[2].Value.Uint64())
+	return rate, float64(m.samples[1].Value.Uint64() + m.samples[2].Value.Uint64()), float64(allocated - m.since)
 }

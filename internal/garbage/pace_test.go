@@ -2,7 +2,6 @@ package garbage
 
 import (
 	"context"
-	"runtime/debug"
 	"runtime/metrics"
 	"testing"
 	"time"
@@ -31,38 +30,58 @@ func TestPercentGivesABusyServerTimeAndAnIdleOneLittleMemory(t *testing.T) {
 var sink []byte
 
 func TestPaceFollowsWhatIsAllocated(t *testing.T) {
-	before := debug.SetGCPercent(100)
-	defer debug.SetGCPercent(before)
 	held := make([]byte, 64<<20) // so that there is something live
 	ctx, cancel := context.WithCancel(t.Context())
+	before := setting()
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		Pace(ctx)
 	}()
-	until := func(what string, holds func(percent uint64) bool, work func()) {
+	// until works and waits, and returns how many megabytes it allocated a collection.
+	until := func(what string, holds func() bool, work int, pause time.Duration) float64 {
 		t.Helper()
-		limit := time.Now().Add(60 * time.Second)
-		for !holds(setting()) {
+		limit, first, done := time.Now().Add(60*time.Second), count(allCycles), 0
+		for !holds() {
 			if time.Now().After(limit) {
-				t.Fatalf("%s: it is %d", what, setting())
+				t.Fatalf("%s: not within a minute", what)
 			}
-			work()
+			if work > 0 {
+				sink = make([]byte, work)
+			}
+			done += work
+			<-time.After(pause)
 		}
+		return float64(done) / (1 << 20) / float64(max(1, count(allCycles)-first))
 	}
-	until("low at first", func(p uint64) bool { return p == least }, func() { <-time.After(time.Millisecond) })
-	until("high while it is busy", func(p uint64) bool { return p > 2*least }, func() { sink = make([]byte, 1<<20) })
+	until("the runtime does not interfere", func() bool { return setting() == most }, 0, time.Millisecond)
+
+	forced := count(forcedCycles)
+	slow := until("little by little", func() bool { return count(forcedCycles) > forced+3 }, 100<<10, 10*time.Millisecond)
+	if slow > 60 {
+		t.Errorf("an idle server is collected every %v MB", slow)
+	}
+	allocated := time.Now().Add(3 * time.Second)
+	fast := until("much", func() bool { return time.Now().After(allocated) }, 4<<20, 10*time.Millisecond)
+	if fast < slow {
+		t.Errorf("a busy server is collected every %v MB, an idle one every %v", fast, slow)
+	}
 	sink = nil
-	collections := count()
-	until("low again", func(p uint64) bool { return p == least && count() > collections }, func() { <-time.After(time.Millisecond) })
+	forced = count(forcedCycles)
+	until("what piled up is dropped", func() bool { return count(forcedCycles) >= forced+2 }, 0, time.Millisecond)
 	cancel()
 	<-over
+	if setting() != before {
+		t.Errorf("it leaves a setting of %d", setting())
+	}
 	held[0] = 1
 }
 
-// count is how often garbage was collected because somebody asked for it.
-func count() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/cycles/forced:gc-cycles"}}
+// Cycles of the collector: all, and those that somebody asked for.
+const allCycles, forcedCycles = "/gc/cycles/total:gc-cycles", "/gc/cycles/forced:gc-cycles"
+
+func count(what string) uint64 {
+	sample := []metrics.Sample{{Name: what}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
