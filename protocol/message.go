@@ -96,8 +96,8 @@ var ErrUnknownEvent = errors.New("unknown type of event")
 // DecodeEvent reads a frame that a server sent. What it does not know is ignored; a type that it does
 // not know is ErrUnknownEvent.
 //
-// It reads with what is to be encoding/json/v2: names are those of the protocol to the letter, and a client of many players
-// spends a third of the time.
+// It reads with what is to be encoding/json/v2: names are those of the protocol to the letter, a name that stands twice is
+// refused as the server refuses it, and a client of many players spends two thirds of the time or less.
 func DecodeEvent(frame []byte) (Event, error) {
 	kind, err := typeOf(frame)
 	if err != nil {

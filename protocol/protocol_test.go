@@ -22,7 +22,7 @@ func TestDecodeEventIgnoresWhatItDoesNotKnow(t *testing.T) {
 	if len(notices) != 1 || notices[0].NoticeKey() != "n1" {
 		t.Errorf("notices = %v", notices)
 	}
-	for _, frame := range []string{`{`, `[]`, `{"type":1}`, `{"type":"pong","t":"x"}`, `{"type":"state","notices":[{"type":"dequeued","world":1}]}`} {
+	for _, frame := range []string{`{`, `[]`, `{"type":1}`, `{"type":"pong","t":"x"}`, `{"type":"pong","t":1,"t":2}`, `{"type":"state","notices":[{"type":"dequeued","world":1}]}`} {
 		if _, err := protocol.DecodeEvent([]byte(frame)); err == nil || errors.Is(err, protocol.ErrUnknownEvent) {
 			t.Errorf("%s: %v", frame, err)
 		}
