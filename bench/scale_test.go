@@ -4,9 +4,10 @@ package bench
 
 import (
 	"fmt"
+	"math"
+	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,39 +15,77 @@ import (
 	"github.com/musterhq/muster/load"
 )
 
-// layout is some instances, each in a realm, on one Redis or on a Cluster, under as many shares of load.
+// layout is some instances, each in a realm, on one Redis or on a Cluster.
 type layout struct {
 	name    string
 	realms  []string // of the instances, in turn
 	cluster bool
-	load    int
 }
 
-var layouts = []layout{
-	{"one instance", []string{"main"}, false, 1},
-	{"one instance, the load of two", []string{"main"}, false, 2},
-	{"two instances, one realm", []string{"main", "main"}, false, 2},
-	{"one instance, the load of three", []string{"main"}, false, 3},
-	{"three instances, one realm", []string{"main", "main", "main"}, false, 3},
-	{"three realms, one Redis", []string{"r1", "r2", "r3"}, false, 3},
-	{"three realms, a Cluster of three", []string{"r1", "r2", "r3"}, true, 3},
+// alone is what the other layouts stand beside.
+var alone = &layout{"one instance", []string{"main"}, false}
+
+var layouts = []*layout{
+	alone,
+	{"two instances, one realm", []string{"main", "main"}, false},
+	{"three instances, one realm", []string{"main", "main", "main"}, false},
+	{"three realms, one Redis", []string{"r1", "r2", "r3"}, false},
+	{"three realms, a Cluster of three", []string{"r1", "r2", "r3"}, true},
 }
 
-// alone is the layout of one instance that has the same load: a machine that is busier sleeps less, and what wakes it is
-// a large part of what a join costs.
-func (l layout) alone() string {
-	for _, other := range layouts {
-		if len(other.realms) == 1 && other.load == l.load {
-			return other.name
+// trial is a layout under a load, which is so many shares of steady joins, or a burst.
+type trial struct {
+	*layout
+	shares int // 0 is the burst
+}
+
+func bursts() (list []trial) {
+	for _, l := range layouts {
+		list = append(list, trial{l, 0})
+	}
+	return list
+}
+
+// steadies has each layout under a share for each of its instances, and beside it one instance under as many: a machine
+// that is busier sleeps less, and at so low a rate what wakes it is a large part of what a join costs.
+func steadies() (list []trial) {
+	for _, l := range layouts {
+		t := trial{l, len(l.realms)}
+		if !slices.Contains(list, t.beside()) {
+			list = append(list, t.beside())
+		}
+		if l != alone {
+			list = append(list, t)
 		}
 	}
-	panic("no layout of one instance with the load of " + l.name)
+	return list
 }
 
-// scaled is what one run of a layout came to.
+// beside is the trial of one instance under the same load.
+func (t trial) beside() trial { return trial{alone, t.shares} }
+
+func (t trial) title() string {
+	if t.layout == alone && t.shares > 1 {
+		return fmt.Sprintf("%s, the load of %d", t.name, t.shares)
+	}
+	return t.name
+}
+
+// options are the same players at the same moments whatever the layout is, taken in turn by its instances, so that nothing but
+// the layout differs. Of steady joins a share is what leaves the machine room with three: what a join costs shows, and not
+// what is left of two cores. Of the burst every instance and every realm has an even number.
+func (t trial) options() load.Options {
+	if t.shares == 0 {
+		return load.Options{Players: 9_900, Pattern: load.Burst}
+	}
+	players := 300 * t.shares
+	return load.Options{Players: players, Pattern: load.Steady, Rate: float64(players), Duration: 10 * time.Second, Leave: true}
+}
+
+// scaled is what one run of a trial came to.
 type scaled struct {
-	rate                float64 // joins a second, over all
-	serverCPU, redisCPU float64 // µs a join with its leaving, over all processes
+	rate                float64 // players told a second, over all
+	serverCPU, redisCPU float64 // µs a join, steady ones with their leaving, over all processes
 	p99                 float64 // ms
 	busiestRedis        float64 // percent of a core
 }
@@ -60,67 +99,40 @@ func realmOn(nodes *redistest.Nodes, node int) string {
 	}
 }
 
-// scale runs a layout, each share of load being what leaves the machine room with three: what a join costs shows, and
-// not what is left of two cores. Under another load it would cost something else, since what comes while a call is
-// on its way shares the next.
-func (l layout) scale(t *testing.T) scaled {
-	const each, duration = 300, 10 * time.Second
-	players, rate := each*l.load, each*float64(l.load)
-	url, realms := "", slices.Clone(l.realms)
+// run starts what the trial needs anew, and measures it. All instances share a core, and the rest the others: of three
+// processes that are moved over two cores each costs more, which says nothing of as many machines.
+func (t trial) run(tb testing.TB) scaled {
+	url, realms := "", slices.Clone(t.realms)
 	var redises []*redisServer
-	if l.cluster {
-		nodes := redistest.StartNodes(t, 3, 5*time.Second)
+	if t.cluster {
+		nodes := redistest.StartNodes(tb, 3, 5*time.Second)
 		url = nodes.URL()
 		for i, primary := range nodes.Primaries {
-			redises = append(redises, measured(t, primary))
+			redises = append(redises, measured(tb, primary))
 			realms[i] = realmOn(nodes, i)
 		}
 	} else {
-		redis := startRedis(t)
+		redis := startRedis(tb)
 		url, redises = redis.URL(), []*redisServer{redis}
 	}
+	pin(tb, os.Getpid(), otherCores)
+	for _, r := range redises {
+		pin(tb, r.pid, otherCores)
+	}
 	var servers []*instance
-	byRealm := map[string][]string{}
+	o := t.options()
 	for _, realm := range realms {
-		s := startInstance(t, url, realm)
+		s := startInstance(tb, url, realm, ownCore)
 		servers = append(servers, s)
-		byRealm[realm] = append(byRealm[realm], s.url())
+		o.URLs = append(o.URLs, s.url())
 	}
-	var before, after used
-	met := map[load.Stage]func(){
-		load.Connected: together(len(byRealm), func() { before = costs(t, servers, redises) }),
-		load.Settled:   together(len(byRealm), func() { after = costs(t, servers, redises) }),
+	var at []used
+	o.Reached = func(load.Stage) { at = append(at, costs(tb, servers, redises)) } // once before and once after
+	report := crowd(tb, o)
+	if o.Pattern == load.Burst && report.Told < int64(o.Players) {
+		tb.Skip("a burst that was served in part is none")
 	}
-	reports := make([]*load.Report, 0, len(byRealm))
-	var (
-		mu sync.Mutex
-		wg sync.WaitGroup
-	)
-	for _, urls := range byRealm {
-		wg.Go(func() {
-			report := crowd(t, load.Options{
-				URLs: urls, Players: players / len(byRealm), Pattern: load.Steady, Rate: rate / float64(len(byRealm)), Duration: duration, Leave: true,
-				Reached: func(s load.Stage) { met[s]() },
-			})
-			mu.Lock()
-			defer mu.Unlock()
-			reports = append(reports, report)
-		})
-	}
-	wg.Wait()
-	return l.sum(reports, before, after)
-}
-
-// together makes what each of n calls and returns from when all have and f has been called.
-func together(n int, f func()) func() {
-	var wg sync.WaitGroup
-	wg.Add(n)
-	once := sync.OnceFunc(f)
-	return func() {
-		wg.Done()
-		wg.Wait()
-		once()
-	}
+	return sum(report, at[0], at[1])
 }
 
 // used is the CPU of all servers, of all Redises, and of the busiest of these.
@@ -130,79 +142,94 @@ type used struct {
 	at               time.Time
 }
 
-func costs(t *testing.T, servers []*instance, redises []*redisServer) (u used) {
+func costs(tb testing.TB, servers []*instance, redises []*redisServer) (u used) {
 	u.at = time.Now()
 	for _, s := range servers {
-		u.servers += cpu(t, s.pid)
+		u.servers += cpu(tb, s.pid)
 	}
 	for _, r := range redises {
-		one := cpu(t, r.pid)
+		one := cpu(tb, r.pid)
 		u.redises += one
 		u.each = append(u.each, one)
 	}
 	return u
 }
 
-func (layout) sum(reports []*load.Report, before, after used) (s scaled) {
-	joins := 0
-	for _, r := range reports {
-		joins += int(r.Joins)
-		s.rate += r.JoinsPerSecond
-		for _, l := range r.Latencies {
-			if l.Name == "match" {
-				s.p99 = max(s.p99, l.P99MS)
-			}
+func sum(report *load.Report, before, after used) scaled {
+	s := scaled{
+		rate:      report.JoinsPerSecond,
+		serverCPU: share(after.servers-before.servers, int(report.Joins)),
+		redisCPU:  share(after.redises-before.redises, int(report.Joins)),
+	}
+	for _, l := range report.Latencies {
+		if l.Name == "match" {
+			s.p99 = l.P99MS
 		}
 	}
-	s.serverCPU, s.redisCPU = share(after.servers-before.servers, joins), share(after.redises-before.redises, joins)
 	for i := range after.each {
 		s.busiestRedis = max(s.busiestRedis, 100*(after.each[i]-before.each[i]).Seconds()/after.at.Sub(before.at).Seconds())
 	}
 	return s
 }
 
+// burstsARun is how often a run has its bursts: each is over in less than a second, in which the collector comes or does not,
+// so that the CPU of one says little.
+const burstsARun = 3
+
 // flat is by how much the CPU of the servers for a join may differ from that of one instance under the same load.
 const flat = 0.20
 
-// TestScale measures the layouts in runs that are spread over the whole time, and writes a table.
+// TestScale measures the layouts in runs that are spread over the whole time, and writes a table for the burst and one for
+// steady joins.
 func TestScale(t *testing.T) {
 	if !*scaleFlag {
 		t.Skip("measures for minutes: make bench-scale")
 	}
-	all := map[string][]scaled{}
+	all := results{}
 	for run := range *runsFlag {
-		for _, l := range layouts {
-			t.Run(fmt.Sprintf("%s %d", l.name, run+1), func(t *testing.T) { all[l.name] = append(all[l.name], l.scale(t)) })
+		for range burstsARun {
+			all.measure(t, run, bursts())
 		}
+		all.measure(t, run, steadies())
 	}
-	middle := func(name string, of func(scaled) float64) float64 {
-		var list []float64
-		for _, s := range all[name] {
-			list = append(list, of(s))
-		}
-		slices.Sort(list)
-		return list[len(list)/2]
-	}
-	server := func(s scaled) float64 { return s.serverCPU }
-	lines := []string{
-		"| layout | joins/s told | by instance or realm | `match` p99 | server CPU a join | against one instance with the same load | Redis CPU a join | busiest Redis |",
-		"| --- | --- | --- | --- | --- | --- | --- | --- |",
-	}
-	for _, l := range layouts {
-		if len(all[l.name]) == 0 {
-			continue
-		}
-		ratio := middle(l.name, server) / middle(l.alone(), server)
-		holds := "flat"
-		if ratio > 1+flat || ratio < 1-flat {
-			holds = "**not flat**"
-		}
-		rate := middle(l.name, func(s scaled) float64 { return s.rate })
-		lines = append(lines, fmt.Sprintf("| %s | %.0f | %.0f | %s ms | %s µs | %.2f × (%s) | %s µs | %.1f %% of a core |", l.name,
-			rate, rate/float64(len(l.realms)), digits(middle(l.name, func(s scaled) float64 { return s.p99 })), digits(middle(l.name, server)),
-			ratio, holds, digits(middle(l.name, func(s scaled) float64 { return s.redisCPU })), middle(l.name, func(s scaled) float64 { return s.busiestRedis })))
-	}
-	text := conditions() + ":\n\n" + strings.Join(lines, "\n") + "\n"
+	text := fmt.Sprintf("%s:\n\nAll at one moment:\n\n%s\nSteady, each player leaving and coming again:\n\n%s",
+		conditions(), all.table(bursts()), all.table(steadies()))
 	t.Logf("\n%s", text)
 	writeOut(t, text)
+}
+
+// results are those of all runs of each trial. One that was not asked for has none.
+type results map[trial][]scaled
+
+func (r results) measure(t *testing.T, run int, trials []trial) {
+	for _, trial := range trials {
+		name := fmt.Sprintf("%s of %s %d", trial.options().Pattern, trial.title(), run+1)
+		t.Run(name, func(t *testing.T) { r[trial] = append(r[trial], trial.run(t)) })
+	}
+}
+
+// table judges medians against each other, and not run by run: what disturbs a run here is over before the next.
+func (r results) table(trials []trial) string {
+	lines := []string{
+		"| layout | joins/s told | by instance or realm | `match` p99 | server CPU a join | against one instance with the same load | within 20 % | Redis CPU a join | busiest Redis |",
+		"| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+	}
+	server := func(s scaled) float64 { return s.serverCPU }
+	for _, t := range trials {
+		beside := r[t.beside()]
+		if len(r[t]) == 0 || len(beside) == 0 {
+			continue
+		}
+		of := func(figure func(scaled) float64) spread { return spreadOf(r[t], figure) }
+		rate, ratio := of(func(s scaled) float64 { return s.rate }).median, of(server).median/spreadOf(beside, server).median
+		holds := "yes"
+		if math.Abs(ratio-1) > flat {
+			holds = "**no**"
+		}
+		lines = append(lines, fmt.Sprintf("| %s | %.0f | %.0f | %s ms | %s µs | %.2f × | %s | %s µs | %.1f %% of a core |",
+			t.title(), rate, rate/float64(len(t.realms)), digits(of(func(s scaled) float64 { return s.p99 }).median),
+			of(server), ratio, holds,
+			of(func(s scaled) float64 { return s.redisCPU }), of(func(s scaled) float64 { return s.busiestRedis }).median))
+	}
+	return strings.Join(lines, "\n") + "\n"
 }

@@ -65,7 +65,7 @@ func (t *table) discard() { t.discarded++ }
 // spread is the median of some figures, and their bounds.
 type spread struct{ median, least, most float64 }
 
-func spreadOf(samples []sample, of func(sample) float64) spread {
+func spreadOf[T any](samples []T, of func(T) float64) spread {
 	var list []float64
 	for _, s := range samples {
 		list = append(list, of(s))
