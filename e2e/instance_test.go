@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ type instance struct {
 	logPath string
 	ownURL  string            // where it finds Redis, if that is not where the cluster does
 	program string            // the built server
+	files   int               // that it may have open, if not as many as the test
 	env     []string          // NAME=value, beside the cluster's
 	proxy   *faultproxy.Proxy // between it and Redis; nil without withProxies
 
@@ -80,7 +82,11 @@ func (i *instance) start() {
 		i.t.Fatal(err)
 	}
 	defer func() { _ = log.Close() }() // the child has its own descriptor
-	cmd := exec.Command(i.program, "serve", "--config", i.config, "--listen", i.addr, "--ops-listen", i.opsAddr)
+	command := []string{i.program, "serve", "--config", i.config, "--listen", i.addr, "--ops-listen", i.opsAddr}
+	if i.files > 0 {
+		command = append([]string{"sh", "-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(i.files)}, command...)
+	}
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(i.cluster.environ(i.redisURL()), i.env...), log, log
 	proc, err := child.Launch(cmd, syscall.SIGKILL)
 	if err != nil {

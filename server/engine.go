@@ -168,8 +168,11 @@ type httpLog struct{ log zerolog.Logger }
 func (l httpLog) Write(line []byte) (int, error) {
 	text := strings.TrimSpace(string(line))
 	level := zerolog.DebugLevel
-	if strings.HasPrefix(text, "http: panic serving") {
+	switch {
+	case strings.HasPrefix(text, "http: panic serving"):
 		level = zerolog.ErrorLevel
+	case strings.HasPrefix(text, "http: Accept error"):
+		level = zerolog.WarnLevel // out of files, or of memory
 	}
 	l.log.WithLevel(level).Str("err", text).Msg("http server")
 	return len(line), nil

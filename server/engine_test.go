@@ -265,14 +265,15 @@ func TestHTTPServerRefusesALargeHeader(t *testing.T) {
 	}
 }
 
-func TestHTTPServerLogsAtDebugButForPanics(t *testing.T) {
+func TestHTTPServerLogsAtDebugWhatClientsDo(t *testing.T) {
 	t.Parallel()
 	log := new(logged)
 	s := newHTTPServer(http.NotFoundHandler(), zerolog.New(log))
 	s.ErrorLog.Print("http: TLS handshake error from 203.0.113.9")
+	s.ErrorLog.Print("http: Accept error: accept tcp 0.0.0.0:80: accept4: too many open files; retrying in 5ms")
 	s.ErrorLog.Print("http: panic serving 203.0.113.9: oh")
 	lines := log.lines(t, "http server")
-	if len(lines) != 2 || lines[0]["level"] != "debug" || lines[1]["level"] != "error" {
+	if len(lines) != 3 || lines[0]["level"] != "debug" || lines[1]["level"] != "warn" || lines[2]["level"] != "error" {
 		t.Errorf("lines %v", lines)
 	}
 }

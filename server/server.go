@@ -85,10 +85,10 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	c := opts.Config
 	s := &Server{
 		opts: opts, config: c, log: opts.Log, metrics: newMetrics(opts.Version),
-		admission: newAdmission(c.Limits.Connections, c.Limits.ConnectionsPerIP),
-		proxies:   c.Limits.TrustedProxies, origins: newOrigins(c.Origins), emptied: make(chan struct{}, 1),
+		proxies: c.Limits.TrustedProxies, origins: newOrigins(c.Origins), emptied: make(chan struct{}, 1),
 		workers: workers.New(workersPerCore * runtime.GOMAXPROCS(0)),
 	}
+	s.admission = newAdmission(s.mostConnections(openFiles()), c.Limits.ConnectionsPerIP)
 	s.origins.localOnly = c.Auth.Mode == configs.AuthDev && !c.Auth.AllowDev
 	s.base, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.sockets, s.closeSockets = context.WithCancel(s.base)
@@ -129,6 +129,16 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		s.ops = newHTTPServer(s.opsHandler(), s.log)
 	}
 	return s, nil
+}
+
+// mostConnections is how many may be open: what the settings say, and no more than so many files carry.
+func (s *Server) mostConnections(files int) int {
+	wanted, most := s.config.Limits.Connections, carried(files)
+	if wanted > most {
+		s.log.Warn().Int("open_files", files).Int("limits.connections", wanted).Int("connections", most).
+			Msg("fewer connections than the settings allow: raise the limit of open files (ulimit -n)")
+	}
+	return min(wanted, most)
 }
 
 // handler is what clients reach.

@@ -87,7 +87,7 @@ func (c *rawConn) try(piece []byte) (sent int, err error) {
 	var failure error
 	err = c.descriptor.Write(func(fd uintptr) (done bool) {
 		for {
-			sent, failure = syscall.Write(int(fd), piece)
+			sent, failure = writeNow(fd, piece)
 			if !errors.Is(failure, syscall.EINTR) {
 				return true // and do not wait
 			}
