@@ -34,10 +34,11 @@ test: ## install what the tests need, vet, run all tests with the race detector
 	$(GO) test -race -timeout 11m ./...
 
 .PHONY: lint
-lint: ## check format, go.mod and the linters of .golangci.yml
+lint: ## check format, go.mod, the linters of .golangci.yml, and that other systems can build it
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run make fmt, not formatted:"; echo "$$unformatted"; exit 1; }
 	$(GO) mod tidy -diff
 	"$$(scripts/golangci-lint.sh)" run ./...
+	for system in darwin windows; do GOOS=$$system $(GO) build -o /dev/null . || exit 1; done
 
 .PHONY: fmt
 fmt: ## format all Go files and tidy go.mod
