@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -89,12 +91,26 @@ func serveCommand() *cobra.Command {
 	return cmd
 }
 
+// boundMemory has the collector run more often rather than exceed nine tenths of what a container may use, unless GOMEMLIMIT or
+// AUTOMEMLIMIT=off are set. A container that uses more is killed, with all of its connections.
+func boundMemory(log zerolog.Logger) {
+	limit, err := memlimit.Set()
+	switch {
+	case errors.Is(err, memlimit.ErrNoCgroup), errors.Is(err, memlimit.ErrCgroupsNotSupported):
+	case err != nil:
+		log.Warn().Err(err).Msg("memory limit of the container not read")
+	case limit < math.MaxInt64:
+		log.Info().Int64("bytes", limit).Msg("memory is bounded")
+	}
+}
+
 // serve runs an instance until it is told to stop. SIGHUP has the settings read again.
 func serve(ctx context.Context, config configs.Config, load func() (configs.Config, error)) error {
 	if os.Getenv("GOGC") == "" {
 		go garbage.Pace(ctx)
 	}
 	log := newLogger(config.Log)
+	boundMemory(log)
 	instance, err := server.New(ctx, server.Options{Config: config, Reload: load, SetLogLevel: setLogLevel, Version: version, Log: log})
 	if err != nil {
 		return err

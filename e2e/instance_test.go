@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -31,7 +30,7 @@ type instance struct {
 	logPath string
 	ownURL  string            // where it finds Redis, if that is not where the cluster does
 	program string            // the built server
-	files   int               // that it may have open, if not as many as the test
+	before  string            // what the shell does that becomes it, if anything
 	env     []string          // NAME=value, beside the cluster's
 	proxy   *faultproxy.Proxy // between it and Redis; nil without withProxies
 
@@ -83,8 +82,8 @@ func (i *instance) start() {
 	}
 	defer func() { _ = log.Close() }() // the child has its own descriptor
 	command := []string{i.program, "serve", "--config", i.config, "--listen", i.addr, "--ops-listen", i.opsAddr}
-	if i.files > 0 {
-		command = append([]string{"sh", "-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(i.files)}, command...)
+	if i.before != "" {
+		command = append([]string{"sh", "-c", i.before + ` && exec "$0" "$@"`}, command...)
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(i.cluster.environ(i.redisURL()), i.env...), log, log
