@@ -38,7 +38,7 @@ lint: ## check format, go.mod, the linters of .golangci.yml, and that other syst
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run make fmt, not formatted:"; echo "$$unformatted"; exit 1; }
 	$(GO) mod tidy -diff
 	"$$(scripts/golangci-lint.sh)" run ./...
-	for system in darwin windows; do GOOS=$$system $(GO) build -o /dev/null . || exit 1; done
+	for system in darwin windows; do GOOS=$$system $(BUILD) -o /dev/null . || exit 1; done
 
 .PHONY: fmt
 fmt: ## format all Go files and tidy go.mod

@@ -6,15 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
-	"github.com/mattn/go-isatty"
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/musterhq/muster/configs"
@@ -91,26 +86,18 @@ func serveCommand() *cobra.Command {
 	return cmd
 }
 
-// boundMemory has the collector run more often rather than exceed nine tenths of what a container may use, unless GOMEMLIMIT or
-// AUTOMEMLIMIT=off are set. A container that uses more is killed, with all of its connections.
-func boundMemory(log zerolog.Logger) {
-	limit, err := memlimit.Set()
-	switch {
-	case errors.Is(err, memlimit.ErrNoCgroup), errors.Is(err, memlimit.ErrCgroupsNotSupported):
-	case err != nil:
-		log.Warn().Err(err).Msg("memory limit of the container not read")
-	case limit < math.MaxInt64:
-		log.Info().Int64("bytes", limit).Msg("memory is bounded")
-	}
-}
-
 // serve runs an instance until it is told to stop. SIGHUP has the settings read again.
 func serve(ctx context.Context, config configs.Config, load func() (configs.Config, error)) error {
 	if os.Getenv("GOGC") == "" {
 		go garbage.Pace(ctx)
 	}
 	log := newLogger(config.Log)
-	boundMemory(log)
+	switch limit, err := garbage.Bound(); {
+	case err != nil:
+		log.Warn().Err(err).Msg("memory is not bounded")
+	case limit > 0:
+		log.Info().Int64("bytes", limit).Msg("memory is bounded")
+	}
 	instance, err := server.New(ctx, server.Options{Config: config, Reload: load, SetLogLevel: setLogLevel, Version: version, Log: log})
 	if err != nil {
 		return err
@@ -144,22 +131,4 @@ func versionCommand() *cobra.Command {
 			return err
 		},
 	}
-}
-
-// setLogLevel is for the whole process: a logger's own level could not be changed later.
-func setLogLevel(level configs.LogLevel) {
-	parsed, err := zerolog.ParseLevel(string(level))
-	if err != nil {
-		parsed = zerolog.InfoLevel
-	}
-	zerolog.SetGlobalLevel(parsed)
-}
-
-// newLogger logs to stderr: for people on a terminal, JSON elsewhere.
-func newLogger(c configs.Log) zerolog.Logger {
-	setLogLevel(c.Level)
-	if c.Format == configs.LogConsole || (c.Format == configs.LogAuto && isatty.IsTerminal(os.Stderr.Fd())) {
-		return zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly}).With().Timestamp().Logger()
-	}
-	return zerolog.New(os.Stderr).With().Timestamp().Logger()
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"net/netip"
-	"runtime"
 	"sync"
 )
 
@@ -18,16 +17,6 @@ type admission struct {
 
 func newAdmission(max, perAddress int) *admission {
 	return &admission{max: max, perAddress: perAddress, byAddress: make(map[netip.Prefix]int)}
-}
-
-// spareFiles are kept from players, and sixteen for each processor beside: for Redis, of which a processor may have ten connections,
-// the databases, the ports, and for those who are refused.
-const spareFiles = 64
-
-// carried is how many players' connections so many open files carry. An instance that has none left for Redis or its ports
-// helps nobody who is connected.
-func carried(files int) int {
-	return max(1, files-max(files/16, spareFiles+16*runtime.GOMAXPROCS(0)))
 }
 
 // admit counts a connection, unless there are too many. Whoever was admitted calls release when the

@@ -2,7 +2,6 @@ package server
 
 import (
 	"net/netip"
-	"runtime"
 	"sync"
 	"testing"
 )
@@ -40,16 +39,6 @@ func TestAdmissionBoundsAll(t *testing.T) {
 	}
 	release()
 	admitted(t, a, netip.MustParseAddr("192.0.2.3"))
-}
-
-func TestFilesAreKeptFromPlayers(t *testing.T) {
-	t.Parallel()
-	own := spareFiles + 16*runtime.GOMAXPROCS(0)
-	for files, want := range map[int]int{1: 1, own: 1, own + 7: 7, 16 * 16 * own: 15 * 16 * own} {
-		if got := carried(files); got != want {
-			t.Errorf("%d files carry %d players, want %d", files, got, want)
-		}
-	}
 }
 
 func TestAdmissionReleasesOnceAndForgets(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
 
@@ -49,7 +50,7 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 			failed <- fmt.Errorf("serve %s: %w", l.Addr(), err)
 		}
 	}
-	running.Go(func() { serve(s.public, public) })
+	running.Go(func() { serve(s.public, scarce(public, openFiles(), runtime.GOMAXPROCS(0))) })
 	if ops != nil {
 		running.Go(func() { serve(s.ops, ops) })
 	}

@@ -133,10 +133,10 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 
 // mostConnections is how many may be open: what the settings say, and no more than so many files carry.
 func (s *Server) mostConnections(files int) int {
-	wanted, most := s.config.Limits.Connections, carried(files)
+	wanted, most := s.config.Limits.Connections, carried(files, runtime.GOMAXPROCS(0))
 	if wanted > most {
-		s.log.Warn().Int("open_files", files).Int("limits.connections", wanted).Int("connections", most).
-			Msg("fewer connections than the settings allow: raise the limit of open files (ulimit -n)")
+		s.log.Info().Int("files", files).Int("limit", wanted).Int("connections", most).
+			Msg("fewer connections than limits.connections: raise the hard limit of open files (ulimit -Hn)")
 	}
 	return min(wanted, most)
 }

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"os"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/rs/zerolog"
+
+	"github.com/musterhq/muster/configs"
+)
+
+// setLogLevel is for the whole process: a logger's own level could not be changed later.
+func setLogLevel(level configs.LogLevel) {
+	parsed, err := zerolog.ParseLevel(string(level))
+	if err != nil {
+		parsed = zerolog.InfoLevel
+	}
+	zerolog.SetGlobalLevel(parsed)
+}
+
+// newLogger logs to stderr: for people on a terminal, JSON elsewhere.
+func newLogger(c configs.Log) zerolog.Logger {
+	setLogLevel(c.Level)
+	if c.Format == configs.LogConsole || (c.Format == configs.LogAuto && isatty.IsTerminal(os.Stderr.Fd())) {
+		return zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly}).With().Timestamp().Logger()
+	}
+	return zerolog.New(os.Stderr).With().Timestamp().Logger()
+}
