@@ -84,7 +84,7 @@ func startInstance(tb testing.TB, redisURL, realm string, on ...cores) *instance
 	}
 	i := &instance{addr: freeAddr(tb), ops: freeAddr(tb)}
 	environ := []string{"MUSTER_REDIS_URL=" + redisURL}
-	if slices.Contains(on, ownCore) {
+	if slices.ContainsFunc(on, cores.single) {
 		environ = append(environ, "GOMAXPROCS=1")
 	}
 	i.process = spawn(tb, environ, program,

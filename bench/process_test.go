@@ -108,6 +108,9 @@ var (
 	allCores   = cores(fmt.Sprintf("0-%d", runtime.NumCPU()-1))
 )
 
+// single is whether it is one core by itself, as ownCore is.
+func (c cores) single() bool { return !strings.Contains(string(c), "-") }
+
 // pin keeps all threads of a process to some cores until the test ends: what runs beside it costs it less then. A process
 // with one core only is left as it is.
 func pin(tb testing.TB, pid int, on cores) {

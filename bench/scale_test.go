@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,26 +35,25 @@ var layouts = []*layout{
 	{"three realms, a Cluster of three", []string{"r1", "r2", "r3"}, true},
 }
 
-// trial is a layout under a load, which is so many shares of steady joins, or a burst.
+// trial is a layout under a load: so many shares of joins a second, or a burst, which has neither.
 type trial struct {
 	*layout
-	shares int // 0 is the burst
+	shares, each int
 }
 
-func bursts() (list []trial) {
-	for _, l := range layouts {
-		list = append(list, trial{l, 0})
-	}
-	return list
-}
+// rates are joins a second of one share: one so low that few share a call, and one that three instances and all else have room
+// for on two cores.
+var rates = []int{300, 700}
 
-// steadies has each layout under a share for each of its instances, and beside it one instance under as many: a machine
-// that is busier sleeps less, and at so low a rate what wakes it is a large part of what a join costs.
-func steadies() (list []trial) {
+// trials are those of one table, at a rate or, where it is 0, in a burst.
+func trials(rate int) (list []trial) {
 	for _, l := range layouts {
-		t := trial{l, len(l.realms)}
-		if !slices.Contains(list, t.beside()) {
-			list = append(list, t.beside())
+		t := trial{l, len(l.realms), rate}
+		if rate == 0 {
+			t.shares = 0
+		}
+		if beside := t.beside(); !slices.Contains(list, beside) {
+			list = append(list, beside)
 		}
 		if l != alone {
 			list = append(list, t)
@@ -61,8 +62,12 @@ func steadies() (list []trial) {
 	return list
 }
 
-// beside is the trial of one instance under the same load.
-func (t trial) beside() trial { return trial{alone, t.shares} }
+// beside is one instance under the same load: a machine that is busier sleeps less, and at a low rate what wakes it is a
+// large part of what a join costs.
+func (t trial) beside() trial { return trial{alone, t.shares, t.each} }
+
+// share is one instance under the load of one.
+func (t trial) share() trial { return trial{alone, min(t.shares, 1), t.each} }
 
 func (t trial) title() string {
 	if t.layout == alone && t.shares > 1 {
@@ -72,13 +77,12 @@ func (t trial) title() string {
 }
 
 // options are the same players at the same moments whatever the layout is, taken in turn by its instances, so that nothing but
-// the layout differs. Of steady joins a share is what leaves the machine room with three: what a join costs shows, and not
-// what is left of two cores. Of the burst every instance and every realm has an even number.
+// the layout differs. Of the burst every instance and every realm has an even number.
 func (t trial) options() load.Options {
 	if t.shares == 0 {
 		return load.Options{Players: 9_900, Pattern: load.Burst}
 	}
-	players := 300 * t.shares
+	players := t.shares * t.each
 	return load.Options{Players: players, Pattern: load.Steady, Rate: float64(players), Duration: 10 * time.Second, Leave: true}
 }
 
@@ -99,8 +103,8 @@ func realmOn(nodes *redistest.Nodes, node int) string {
 	}
 }
 
-// run starts what the trial needs anew, and measures it. All instances share a core, and the rest the others: of three
-// processes that are moved over two cores each costs more, which says nothing of as many machines.
+// run starts what the trial needs anew, and measures it. Each instance has a core, where there are as many again for the
+// rest; of fewer they share half. Of processes that are moved about each costs more, which says nothing of as many machines.
 func (t trial) run(tb testing.TB) scaled {
 	url, realms := "", slices.Clone(t.realms)
 	var redises []*redisServer
@@ -115,14 +119,16 @@ func (t trial) run(tb testing.TB) scaled {
 		redis := startRedis(tb)
 		url, redises = redis.URL(), []*redisServer{redis}
 	}
-	pin(tb, os.Getpid(), otherCores)
+	own := max(1, min(len(realms), runtime.NumCPU()/2))
+	rest := cores(fmt.Sprintf("%d-%d", own, max(own, runtime.NumCPU()-1)))
+	pin(tb, os.Getpid(), rest)
 	for _, r := range redises {
-		pin(tb, r.pid, otherCores)
+		pin(tb, r.pid, rest)
 	}
 	var servers []*instance
 	o := t.options()
-	for _, realm := range realms {
-		s := startInstance(tb, url, realm, ownCore)
+	for i, realm := range realms {
+		s := startInstance(tb, url, realm, cores(strconv.Itoa(i%own)))
 		servers = append(servers, s)
 		o.URLs = append(o.URLs, s.url())
 	}
@@ -172,64 +178,77 @@ func sum(report *load.Report, before, after used) scaled {
 	return s
 }
 
-// burstsARun is how often a run has its bursts: each is over in less than a second, in which the collector comes or does not,
-// so that the CPU of one says little.
-const burstsARun = 3
-
 // flat is by how much the CPU of the servers for a join may differ from that of one instance under the same load.
 const flat = 0.20
 
-// TestScale measures the layouts in runs that are spread over the whole time, and writes a table for the burst and one for
-// steady joins.
+// TestScale measures the layouts in rounds that are spread over the whole time, and writes a table for each load.
 func TestScale(t *testing.T) {
 	if !*scaleFlag {
 		t.Skip("measures for minutes: make bench-scale")
 	}
-	all := results{}
-	for run := range *runsFlag {
-		for range burstsARun {
-			all.measure(t, run, bursts())
+	tables := append([]int{0}, rates...)
+	var all results
+	for i := range *runsFlag {
+		round := map[trial]scaled{}
+		for _, rate := range tables {
+			list := trials(rate)
+			first := i % len(list) // what is first is not always the same
+			for _, trial := range slices.Concat(list[first:], list[:first]) {
+				name := fmt.Sprintf("%s of %d, %s %d", trial.options().Pattern, rate, trial.title(), i+1)
+				t.Run(name, func(t *testing.T) { round[trial] = trial.run(t) })
+			}
 		}
-		all.measure(t, run, steadies())
+		all = append(all, round)
 	}
-	text := fmt.Sprintf("%s:\n\nAll at one moment:\n\n%s\nSteady, each player leaving and coming again:\n\n%s",
-		conditions(), all.table(bursts()), all.table(steadies()))
+	text := conditions() + ":\n"
+	for _, rate := range tables {
+		text += fmt.Sprintf("\n%d joins/s an instance (0: 9,900 at one moment):\n\n%s", rate, all.table(trials(rate)))
+	}
 	t.Logf("\n%s", text)
 	writeOut(t, text)
 }
 
-// results are those of all runs of each trial. One that was not asked for has none.
-type results map[trial][]scaled
+// results are those of each round. What was not asked for, or was served in part, is not in it.
+type results []map[trial]scaled
 
-func (r results) measure(t *testing.T, run int, trials []trial) {
-	for _, trial := range trials {
-		name := fmt.Sprintf("%s of %s %d", trial.options().Pattern, trial.title(), run+1)
-		t.Run(name, func(t *testing.T) { r[trial] = append(r[trial], trial.run(t)) })
+// of is a figure of a trial in all rounds in which another was measured as well.
+func (r results) of(t, other trial, figure func(s, other scaled) float64) (list []float64) {
+	for _, round := range r {
+		s, measured := round[t]
+		if o, ok := round[other]; measured && ok {
+			list = append(list, figure(s, o))
+		}
 	}
+	return list
 }
 
-// table judges medians against each other, and not run by run: what disturbs a run here is over before the next.
-func (r results) table(trials []trial) string {
+// table judges by ratios within a round, as all benchmarks here do.
+func (r results) table(list []trial) string {
 	lines := []string{
-		"| layout | joins/s told | by instance or realm | `match` p99 | server CPU a join | against one instance with the same load | within 20 % | Redis CPU a join | busiest Redis |",
-		"| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+		"| layout | joins/s told | by instance or realm | `match` p99 | server CPU a join | against one instance with the same load | within 20 % | against one instance with its share | Redis CPU a join | busiest Redis | rounds |",
+		"| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
 	}
-	server := func(s scaled) float64 { return s.serverCPU }
-	for _, t := range trials {
-		beside := r[t.beside()]
-		if len(r[t]) == 0 || len(beside) == 0 {
+	same := func(f float64) float64 { return f }
+	for _, t := range list {
+		of := func(figure func(scaled) float64) spread {
+			return spreadOf(r.of(t, t, func(s, _ scaled) float64 { return figure(s) }), same)
+		}
+		against := func(other trial) spread {
+			return spreadOf(r.of(t, other, func(s, o scaled) float64 { return s.serverCPU / o.serverCPU }), same)
+		}
+		rounds := len(r.of(t, t.beside(), func(scaled, scaled) float64 { return 0 }))
+		if rounds == 0 || len(r.of(t, t.share(), func(scaled, scaled) float64 { return 0 })) == 0 {
 			continue
 		}
-		of := func(figure func(scaled) float64) spread { return spreadOf(r[t], figure) }
-		rate, ratio := of(func(s scaled) float64 { return s.rate }).median, of(server).median/spreadOf(beside, server).median
-		holds := "yes"
-		if math.Abs(ratio-1) > flat {
+		beside, holds := against(t.beside()), "yes"
+		if math.Abs(beside.median-1) > flat {
 			holds = "**no**"
 		}
-		lines = append(lines, fmt.Sprintf("| %s | %.0f | %.0f | %s ms | %s µs | %.2f × | %s | %s µs | %.1f %% of a core |",
+		rate := of(func(s scaled) float64 { return s.rate }).median
+		lines = append(lines, fmt.Sprintf("| %s | %.0f | %.0f | %s ms | %s µs | %s × | %s | %s × | %s µs | %.1f %% of a core | %d |",
 			t.title(), rate, rate/float64(len(t.realms)), digits(of(func(s scaled) float64 { return s.p99 }).median),
-			of(server), ratio, holds,
-			of(func(s scaled) float64 { return s.redisCPU }), of(func(s scaled) float64 { return s.busiestRedis }).median))
+			of(func(s scaled) float64 { return s.serverCPU }), beside, holds, against(t.share()),
+			of(func(s scaled) float64 { return s.redisCPU }), of(func(s scaled) float64 { return s.busiestRedis }).median, rounds))
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
