@@ -202,7 +202,11 @@ func TestScale(t *testing.T) {
 	}
 	text := conditions() + ":\n"
 	for _, rate := range tables {
-		text += fmt.Sprintf("\n%d joins/s an instance (0: 9,900 at one moment):\n\n%s", rate, all.table(trials(rate)))
+		heading := fmt.Sprintf("%d joins/s an instance, each player leaving its match and coming again", rate)
+		if rate == 0 {
+			heading = "9,900 at one moment"
+		}
+		text += fmt.Sprintf("\n%s:\n\n%s", heading, all.table(trials(rate)))
 	}
 	t.Logf("\n%s", text)
 	writeOut(t, text)
