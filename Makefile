@@ -58,7 +58,7 @@ bench-go: ## run the Go benchmarks (BENCH=pattern, COUNT=10 for benchstat)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .PHONY: bench-scale
-bench-scale: ## measure several instances and realms, on one Redis and on a Cluster, and print two tables
+bench-scale: ## measure several instances and realms, on one Redis and on a Cluster, and print a table for each load
 	$(GO) test -count 1 -timeout 0 -v -run '^TestScale$$' ./bench -scale $(ARGS)
 
 .PHONY: gate
