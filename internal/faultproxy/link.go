@@ -20,10 +20,13 @@ const dialTimeout = 5 * time.Second
 
 // link is one forwarded connection.
 type link struct {
-	client, server *net.TCPConn
-	done           chan struct{} // closed by cut
-	once           sync.Once
-	pace           float64 // its share of an uneven delay, from 0 to 1; set by add
+	client *net.TCPConn
+	done   chan struct{} // closed by cut
+	pace   float64       // its share of an uneven delay, from 0 to 1; set by add
+
+	server *net.TCPConn // nil until it is dialed; guarded by mu until then
+	isCut  bool         // guarded by mu
+	mu     sync.Mutex
 
 	head  []byte // the first headBytes of what the client said; guarded by Proxy.mu
 	tail  []byte // the last headBytes of it; guarded by Proxy.mu
@@ -33,11 +36,29 @@ type link struct {
 
 // cut resets both connections: a closed one would look like an orderly end.
 func (l *link) cut() {
-	l.once.Do(func() {
-		close(l.done)
-		reset(l.client)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.isCut {
+		return
+	}
+	l.isCut = true
+	close(l.done)
+	reset(l.client)
+	if l.server != nil {
 		reset(l.server)
-	})
+	}
+}
+
+// dialed gives l its other end, and reports false where it was cut meanwhile.
+func (l *link) dialed(server *net.TCPConn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.isCut {
+		reset(server)
+		return false
+	}
+	l.server = server
+	return true
 }
 
 func reset(conn *net.TCPConn) {
@@ -45,8 +66,10 @@ func reset(conn *net.TCPConn) {
 	_ = conn.Close()
 }
 
-// accept serves the connections of one listener until it is closed.
-func (p *Proxy) accept(ln net.Listener) {
+// accept serves the connections of one listener until it is closed. What it has accepted is known from then on,
+// so that it does not outlive a cut while its other end is being dialed.
+func (p *Proxy) accept(ln net.Listener, ended chan<- struct{}) {
+	defer close(ended)
 	for {
 		conn, err := ln.Accept()
 		if err != nil {
@@ -55,22 +78,21 @@ func (p *Proxy) accept(ln net.Listener) {
 			}
 			return
 		}
-		client := conn.(*net.TCPConn) // it comes from a TCP listener
-		p.wg.Go(func() { p.serve(client) })
+		l := &link{client: conn.(*net.TCPConn), done: make(chan struct{})} // it comes from a TCP listener
+		p.add(l)
+		p.wg.Go(func() { p.serve(l) })
 	}
 }
 
 // serve forwards one connection until both its ends are done or it is cut.
-func (p *Proxy) serve(client *net.TCPConn) {
+func (p *Proxy) serve(l *link) {
+	defer p.remove(l)
 	conn, err := net.DialTimeout("tcp", p.target, dialTimeout)
 	if err != nil {
-		reset(client) // the client learns only that it does not work
+		l.cut() // the client learns only that it does not work
 		return
 	}
-	server := conn.(*net.TCPConn) // it was dialed as TCP
-	l := &link{client: client, server: server, done: make(chan struct{})}
-	if !p.add(l) {
-		l.cut()
+	if !l.dialed(conn.(*net.TCPConn)) { // it was dialed as TCP
 		return
 	}
 	var pumps sync.WaitGroup
@@ -79,19 +101,14 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	pumps.Wait()
 	_ = l.client.Close()
 	_ = l.server.Close()
-	p.remove(l)
 }
 
-// add reports whether l may be served: not when the proxy closed meanwhile.
-func (p *Proxy) add(l *link) bool {
+func (p *Proxy) add(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.closed {
-		p.links[l] = struct{}{}
-	}
+	p.links[l] = struct{}{}
 	p.served++
 	_, l.pace = math.Modf(float64(p.served) * math.Phi) // well spread, and the same in each run
-	return !p.closed
 }
 
 func (p *Proxy) remove(l *link) {

@@ -34,6 +34,7 @@ type Proxy struct {
 	mu      sync.Mutex
 	closed  bool               // guarded by mu, as all below
 	ln      net.Listener       // nil while connections are refused
+	ended   chan struct{}      // closed when nothing more comes from ln
 	links   map[*link]struct{} // all open ones
 	served  int                // connections so far
 	faults  faults
@@ -64,9 +65,9 @@ func Start(t testing.TB, target string) *Proxy {
 	}
 	p := &Proxy{
 		t: t, target: target, addr: ln.Addr().String(),
-		ln: ln, links: map[*link]struct{}{}, changed: make(chan struct{}),
+		links: map[*link]struct{}{}, changed: make(chan struct{}),
 	}
-	p.wg.Go(func() { p.accept(ln) })
+	p.serveFrom(ln)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -84,24 +85,40 @@ func (p *Proxy) Cut() {
 }
 
 // Refuse lets the kernel refuse new connections, as where nothing listens, or ends that. Open
-// connections stay.
+// connections stay; a Cut that follows resets all there are.
 func (p *Proxy) Refuse(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.closed || on == (p.ln == nil):
 	case on:
-		_ = p.ln.Close()
-		p.ln = nil
+		p.refuse()
 	default:
 		ln, err := net.Listen("tcp", p.addr)
 		if err != nil {
 			p.t.Errorf("faultproxy: listen again: %v", err)
 			return
 		}
-		p.ln = ln
-		p.wg.Go(func() { p.accept(ln) })
+		p.serveFrom(ln)
 	}
+}
+
+// serveFrom accepts connections; to be called with mu.
+func (p *Proxy) serveFrom(ln net.Listener) {
+	ended := make(chan struct{})
+	p.ln, p.ended = ln, ended
+	p.wg.Go(func() { p.accept(ln, ended) })
+}
+
+// refuse accepts no more, and returns when all that was accepted is known; to be called with mu, which it gives
+// up for that.
+func (p *Proxy) refuse() {
+	ended := p.ended
+	_ = p.ln.Close()
+	p.ln = nil
+	p.mu.Unlock()
+	<-ended
+	p.mu.Lock()
 }
 
 // Delay holds each chunk back for d, in both directions: a round trip takes 2*d longer. Zero ends
@@ -160,8 +177,7 @@ func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.closed = true
 	if p.ln != nil {
-		_ = p.ln.Close()
-		p.ln = nil
+		p.refuse()
 	}
 	p.mu.Unlock()
 	p.Cut()

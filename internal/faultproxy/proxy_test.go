@@ -178,6 +178,43 @@ func TestRefuseConcernsNewConnectionsOnly(t *testing.T) {
 	d.expect("after")
 }
 
+// What is accepted and has no other end yet is as open as any: it must not be what goes on through an outage.
+func TestNoConnectionOutlivesARefusalWithACut(t *testing.T) {
+	_, p := setup(t)
+	for range 20 {
+		const clients = 50
+		opened := make(chan net.Conn, clients)
+		for range clients {
+			go func() {
+				conn, err := net.Dial("tcp", p.Addr())
+				if err != nil {
+					conn = nil // it came too late
+				}
+				opened <- conn
+			}()
+		}
+		first := <-opened
+		p.Refuse(true)
+		p.Cut()
+		for n := range clients {
+			conn := first
+			if n > 0 {
+				conn = <-opened
+			}
+			if conn == nil {
+				continue
+			}
+			c := &caller{t: t, TCPConn: conn.(*net.TCPConn), in: bufio.NewReader(conn)}
+			_, _ = io.WriteString(c, "hello\n") // where it fails the connection has ended, as it should
+			if got, err := c.hear(patience); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Fatalf("a connection outlived the cut: heard %q, %v", got, err)
+			}
+			_ = conn.Close()
+		}
+		p.Refuse(false)
+	}
+}
+
 func TestDelayCountsForEachDirection(t *testing.T) {
 	_, p := setup(t)
 	c := dial(t, p)
