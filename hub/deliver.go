@@ -14,8 +14,9 @@ func (h *Hub) Deliver(told lua.Told) (inTime bool) {
 	}
 	h.numbers.saw(told.Epoch, told.Number)
 	matches := toldMatches{texts: told.Matches}
+	var upTo ident.Place // of the changes
 	for _, c := range told.Changes {
-		h.change(told.Epoch, c, &matches)
+		upTo = max(upTo, h.change(told.Epoch, c, &matches))
 	}
 	for _, r := range told.Replaced {
 		h.Replaced(r)
@@ -24,7 +25,7 @@ func (h *Hub) Deliver(told lua.Told) (inTime bool) {
 		h.learn(told.Epoch, id, &matches)
 	}
 	for _, q := range told.Requeued {
-		h.requeued(q)
+		h.requeued(q, upTo)
 	}
 	return true
 }
@@ -56,6 +57,8 @@ type matchChange struct {
 	matches *toldMatches
 }
 
+func (c *matchChange) place() ident.Place { return c.match.Version }
+
 func (c *matchChange) happen() {
 	c.session.keepIfLost(c.epoch, c)
 	c.session.learn(c.epoch, c.match, c.text, c.matches)
@@ -64,6 +67,7 @@ func (c *matchChange) happen() {
 func (c *matchChange) foresee(k *knowledge) {
 	if known := k.knownMatch(k.parsed()); known != nil && known.ID == c.match.ID && known.Version < c.match.Version {
 		k.match = c.text
+		k.least = max(k.least, c.match.Version)
 	}
 }
 
@@ -82,23 +86,36 @@ func (s *Session) learn(epoch ident.Place, m lua.Match, text string, matches *to
 	if n == stands {
 		return
 	}
-	s.seen.match = text
+	s.seen.match, s.seen.least = text, max(s.seen.least, m.Version)
 	if s.untold != nil && s.untold.asOf <= s.seen.asOf {
 		s.untold = nil
 	}
 	s.sendNews(n, m, matches.frame(n, m, s.seen.parsed().Acked))
 }
 
-// requeued tells a player that it is back at its places, as a match fell through.
-func (h *Hub) requeued(q lua.Requeued) {
+// requeued tells a player that it is back at its places, as a match fell through. at is the place of that.
+func (h *Hub) requeued(q lua.Requeued, at ident.Place) {
 	for _, s := range h.of(q.Player) {
-		s.whenFree(eventFunc(func() {
-			if s.generation == q.Generation {
-				s.requeued(q)
-			}
-		}))
+		s.whenFree(&comeback{session: s, told: q, at: at})
 	}
 }
+
+// comeback is that a player is back at its places.
+type comeback struct {
+	session *Session
+	told    lua.Requeued
+	at      ident.Place
+}
+
+func (c *comeback) place() ident.Place { return c.at }
+
+func (c *comeback) happen() {
+	if c.session.generation == c.told.Generation {
+		c.session.requeued(c.told)
+	}
+}
+
+func (*comeback) foresee(*knowledge) {}
 
 // requeued is Hub.requeued for one session; mu is held.
 func (s *Session) requeued(q lua.Requeued) {
@@ -117,15 +134,17 @@ func (s *Session) requeued(q lua.Requeued) {
 	}
 }
 
-func (h *Hub) change(epoch ident.Place, c lua.Change, matches *toldMatches) {
+// change brings a player's new record to its sessions, and returns its version.
+func (h *Hub) change(epoch ident.Place, c lua.Change, matches *toldMatches) ident.Place {
 	record, err := lua.ParseRecord(c.Record)
 	if err != nil {
 		h.opts.Log.Error().Err(err).Str("player_id", string(c.Player)).Msg("told record is malformed")
-		return
+		return 0
 	}
 	for _, s := range h.of(c.Player) {
 		s.whenFree(&recordChange{session: s, epoch: epoch, record: record, told: c, matches: matches})
 	}
+	return record.Version
 }
 
 // recordChange is that a player's record changed.
@@ -136,6 +155,8 @@ type recordChange struct {
 	told    lua.Change
 	matches *toldMatches
 }
+
+func (c *recordChange) place() ident.Place { return c.record.Version }
 
 func (c *recordChange) happen() {
 	s := c.session
@@ -183,6 +204,11 @@ func (s *Session) apply(epoch ident.Place, record lua.Record, c lua.Change, matc
 	lost := loses(before, record, notice)
 	if lost && epoch != s.seen.epoch {
 		s.lookAgain(behind) // it went with a history; the state says what of it stands
+		return
+	}
+	if lost && before.Match != "" && record.Match != "" {
+		// The end of the one match is still on its way behind the next: the state tells of them in their order.
+		s.lookAgain(behind)
 		return
 	}
 	var (

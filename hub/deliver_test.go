@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -188,12 +189,31 @@ func TestAStateThatIsRefusedEndsNobody(t *testing.T) {
 	})
 }
 
-// Somebody else may have had the player leave the match before: the next is news all the same.
-func TestAMatchRightAfterAnotherIsTold(t *testing.T) {
-	inBubble(t, func(b *bundle) {
-		_, p := b.arrive("p", 10, lua.PlayerState{})
-		b.hub.Deliver(formed(1, "m", 30, "p", "q"))
-		b.hub.Deliver(formed(2, "n", 60, "p", "q"))
-		b.sees(p, "match_complete m", "match_complete n")
-	})
+// The end of the one match may come over another connection than the next, or not at all, where somebody else had the
+// player leave. The client is not to hear of two open matches, and of the next all the same.
+func TestAMatchRightAfterAnotherIsToldBehindItsEnd(t *testing.T) {
+	over := fmt.Sprintf("50|%s|duel|m|%s|1", protocol.TypeMatchEnded, protocol.ReasonEnded)
+	for name, c := range map[string]struct {
+		between []lua.Change
+		notices []lua.Notice
+		want    []string
+	}{
+		"its end comes late":       {[]lua.Change{change("p", 10, record(49, ""), over)}, nil, []string{"match_ended m ended", "match_complete n", "state n"}},
+		"its end is lost":          {nil, []lua.Notice{notice(&bundle{T: t}, over)}, []string{"match_ended m ended", "match_complete n", "state n"}},
+		"it was left by a request": {nil, nil, []string{"match_complete n", "state n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bundle) {
+				_, client := b.arrive("p", 10, lua.PlayerState{})
+				b.hub.Deliver(formed(1, "m", 30, "p", "q"))
+				b.sees(client, "match_complete m")
+				b.hub.Deliver(formed(3, "n", 60, "p", "q"))
+				b.sees(client)
+				b.hub.Deliver(lua.Told{Number: 2, Changes: c.between})
+				b.store.states["p"] = lua.PlayerState{Generation: 10, AsOf: 70, Record: record(61, "n"), Match: match(60, "p", "q"), Notices: c.notices}
+				b.heal()
+				b.sees(client, c.want...)
+			})
+		})
+	}
 }

@@ -28,8 +28,10 @@ func TestGateAllocationsOfADelivery(t *testing.T) {
 	const bound = 55
 	h := New(Options{Facts: func(ident.World) WorldFacts { return WorldFacts{} }})
 	transport := countingTransport{make(chan int, 2)}
+	var sessions []*Session
 	for i, player := range []ident.Player{"a", "b"} {
 		s := h.Connect(transport)
+		sessions = append(sessions, s)
 		h.Enter(s, player)
 		s.Submit(func() {
 			s.Arrived(0, lua.PlayerState{Player: player, Generation: ident.Place(10 + i), AsOf: ident.Place(10 + i)})
@@ -42,6 +44,9 @@ func TestGateAllocationsOfADelivery(t *testing.T) {
 		h.Deliver(formed(number, ident.Match(fmt.Sprintf("m%d", number)), ident.Place(100*number), "a", "b"))
 		<-transport.written
 		<-transport.written
+		for _, s := range sessions {
+			s.Saw(0, record(ident.Place(100*number+50), "")) // it left the match
+		}
 	})
 	if got > bound {
 		t.Errorf("%.0f allocations, at most %d", got, bound)

@@ -175,6 +175,7 @@ func (s *Session) Saw(epoch ident.Place, record string) bool {
 	if epoch < s.seen.epoch {
 		return false
 	}
+	s.answering(r.Version - 1)
 	before := s.seen.parsed()
 	if r.Match != "" && (r.Match != before.Match || r.Held != before.Held) {
 		// The client is not told of a match by this reply, nor that it stands, but by what was told with that. Of one

@@ -111,6 +111,8 @@ type stateRead struct {
 	doubt   doubt
 }
 
+func (r *stateRead) place() ident.Place { return r.state.AsOf }
+
 func (r *stateRead) happen() {
 	s := r.session
 	if s.keepIfLost(r.state.AsOf, r) {
@@ -159,11 +161,10 @@ func (h *Hub) Apply(states []lua.PlayerState) {
 func (s *Session) Showing(st lua.PlayerState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.answering(st.AsOf)
 	if _, ok := s.takeState(st, sure); ok {
 		s.toldState(st)
-		return
 	}
-	s.seen.least = max(s.seen.least, st.AsOf)
 }
 
 // applyState compares a state with what the client was told, and tells it the difference; an uncertain one

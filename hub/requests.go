@@ -1,11 +1,16 @@
 package hub
 
-import "github.com/musterhq/muster/protocol"
+import (
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/protocol"
+)
 
 // requestQueue is how far the request is whose turn it is, and those that wait for theirs.
 type requestQueue struct {
 	waiting []func()
 	phase   phase
+	// shows is the place up to which the reply of the one in flight shows how things stood; 0 for nothing.
+	shows ident.Place
 }
 
 // phase is how far a request is.
@@ -51,6 +56,7 @@ func (s *Session) Finish(messages ...protocol.Message) {
 		frames[i] = protocol.Encode(m)
 	}
 	s.mu.Lock()
+	s.letOut(s.requests.shows)
 	for _, frame := range frames {
 		s.put(frame)
 	}
@@ -97,7 +103,7 @@ func (s *Session) nextRequest() (next func()) {
 		s.requests = requestQueue{}
 	} else {
 		next = s.requests.waiting[0]
-		s.requests.waiting, s.requests.phase = s.requests.waiting[1:], beginning
+		s.requests = requestQueue{waiting: s.requests.waiting[1:], phase: beginning}
 	}
 	s.mu.Unlock()
 	if write {
@@ -118,8 +124,39 @@ func (s *Session) release() {
 	}
 }
 
+// Answering lets out, before the reply to the request in flight, what waits and was so when that was carried out: what has a
+// place up to this one. No older state is shown behind the reply.
+func (s *Session) Answering(upTo ident.Place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answering(upTo)
+}
+
+// answering is Answering with mu held.
+func (s *Session) answering(upTo ident.Place) {
+	s.requests.shows = max(s.requests.shows, upTo)
+	s.letOut(upTo)
+	s.seen.least = max(s.seen.least, upTo)
+}
+
+// letOut has those events happen that have a place up to this one. mu is held.
+func (s *Session) letOut(upTo ident.Place) {
+	held, releasing := s.held, s.releasing
+	s.held, s.releasing = nil, true // who finishes the request writes
+	for _, e := range held {
+		if at := e.place(); at > 0 && at <= upTo {
+			e.happen()
+		} else {
+			s.held = append(s.held, e)
+		}
+	}
+	s.releasing = releasing
+}
+
 // event is what happened to a session's player. mu is held when it is called.
 type event interface {
+	// place is that of what the event says; 0 where it has none, and comes behind any reply.
+	place() ident.Place
 	// happen makes it known to the session and its client.
 	happen()
 	// foresee adds to k what happen would have the session know: while it waits for a request the history may be lost, and
@@ -130,6 +167,7 @@ type event interface {
 // eventFunc is an event of which nothing is asserted.
 type eventFunc func()
 
+func (eventFunc) place() ident.Place { return 0 }
 func (f eventFunc) happen()          { f() }
 func (eventFunc) foresee(*knowledge) {}
 

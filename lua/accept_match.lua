@@ -9,7 +9,7 @@
 -- ARGV[5]     player     id
 -- ARGV[6]     generation integer
 -- ARGV[7]     match      id
--- Returns     {1, own part of what was told, now_ms, state of the match}
+-- Returns     {1, own part of what was told, now_ms, state of the match, last place before}
 --             | {-10} no such match, its time is over, or it stands | {-3} replaced
 -- Touches     pl, pr:<player>, m, mx, st, q:<world>:<n>, ws:<world>, kp, op:<world>, al, an, pub, i:<instance>
 -- Cost        O(players of the match)
@@ -18,7 +18,7 @@
 -- @include stand
 local player, generation, id = ARGV[5], ARGV[6], ARGV[7]
 if is_older(generation, presences_of({player})[1]) then return finish({CODE_REPLACED}) end
-local match = match_of(id)
+local match, before = match_of(id), int(last)
 if load(player).match ~= id or not match or not is_held(match) then return finish({CODE_NO_SUCH_MATCH}) end
 if not is_one_of(match.accepted, player) then
   -- Nothing ends by time while it is calm.
@@ -31,4 +31,4 @@ if not is_one_of(match.accepted, player) then
   flush()
   flush_matches()
 end
-return finish({1, tell_all(), int(now_ms), match.state})
+return finish({1, tell_all(), int(now_ms), match.state, before})

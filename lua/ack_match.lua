@@ -8,7 +8,8 @@
 -- ARGV[4]     presence_ttl_ms  integer
 -- ARGV[5]     count      integer    players that follow
 -- ARGV[6..]   player id, generation, match id; for each
--- Returns     {1, own part of what was told, now_ms, '', then for each {1, record} | {-10} no such match | {-3} replaced}
+-- Returns     {1, own part of what was told, now_ms, '', then for each {1, record, last place before}
+--             | {-10} no such match | {-3} replaced}
 -- Touches     pl, pr:<player>, sh, pub, i:<instance>
 -- Cost        O(1) a player; at most 50 a call
 -- @include prelude

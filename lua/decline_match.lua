@@ -10,7 +10,8 @@
 -- ARGV[5]     player     id
 -- ARGV[6]     generation integer
 -- ARGV[7]     match      id
--- Returns     {1, own part of what was told (with the record), now_ms, '', worlds whose players are back}
+-- Returns     {1, own part of what was told (with the record), now_ms, '', worlds whose players are back, last place
+--             before}
 --             | {-10} no such match, or it stands | {-3} replaced
 -- Touches     as leave_match
 -- Cost        O(players of the match)
@@ -20,8 +21,9 @@ local presence = presences_of({player})[1]
 if is_older(generation, presence) then return finish({CODE_REPLACED}) end
 local record, match = load(player), match_of(id)
 if record.match ~= id or not match or not is_held(match) then return finish({CODE_NO_SUCH_MATCH}) end
+local before = int(last)
 tell_self()
 cancel_match(id, match, match.state == 'proposed' and 'declined' or 'left', {[player] = true})
 flush()
 flush_matches()
-return finish({1, tell_all(), int(now_ms), '', worlds_to_poke()})
+return finish({1, tell_all(), int(now_ms), '', worlds_to_poke(), before})

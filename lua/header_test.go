@@ -268,7 +268,7 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return askedBy(s, "ack_match", who, n) },
 			func() error { return s.EndMatch(ctx, "m", Ended) },
 			func() error { return second(s.AcceptMatch(ctx, who, "m")) },
-			func() error { return s.DeclineMatch(ctx, who, "m") },
+			func() error { return second(s.DeclineMatch(ctx, who, "m")) },
 			func() error { return s.ShowMatches(ctx, make([]Shown, n)) },
 			func() error { return second(s.ClaimAllocations(ctx, n, time.Second)) },
 			func() error { return s.FailAllocation(ctx, "m", 1) },

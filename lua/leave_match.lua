@@ -10,7 +10,8 @@
 -- ARGV[5]     count      integer    players that follow
 -- ARGV[6..]   player id, generation, match id; for each
 -- Returns     {1, own part of what was told, now_ms, worlds whose players are back, then for each {1, record
---             ('' of a match that fell through: it is in what was told)} | {0} not done yet | {-10} no such match | {-3} replaced}
+--             ('' of a match that fell through: it is in what was told), last place before} | {0} not done yet
+--             | {-10} no such match | {-3} replaced}
 -- Touches     pl, pr:<player>, ins, m, mx, st, w, q:<world>:<n>, ws:<world>, no:<player>, aw, kp, op:<world>, sh, al, an,
 --             dc:<world>, pub, i:<instance>
 -- Cost        O(players of the matches), those at most about 300; at most 50 a call

@@ -7,26 +7,35 @@ import (
 	"github.com/musterhq/muster/internal/ident"
 )
 
-// LeaveMatch frees a player from its open match and returns its record after it. One that is held falls through, and
-// what became of the player is in what is told. ErrNoSuchMatch, ErrReplaced.
-func (s *Store) LeaveMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
+// Outcome is what became of a player by its own request.
+type Outcome struct {
+	// Record is the player's record after it; "" where a match fell through, as it is in what is told.
+	Record string
+	// State is the match's, of one that was accepted.
+	State string
+	// Before is the last place before it: what has a place up to it was so when the request was carried out.
+	Before ident.Place
+}
+
+// LeaveMatch frees a player from its open match. One that is held falls through. ErrNoSuchMatch, ErrReplaced.
+func (s *Store) LeaveMatch(ctx context.Context, who Session, match ident.Match) (Outcome, error) {
 	return s.ask(ctx, question{script: "leave_match", who: who, match: match, asked: time.Now()})
 }
 
 // StartLeaveMatch is LeaveMatch for one who does not wait: done is told, once, and must not block.
-func (s *Store) StartLeaveMatch(ctx context.Context, arrived time.Time, who Session, match ident.Match, done func(record string, err error)) {
+func (s *Store) StartLeaveMatch(ctx context.Context, arrived time.Time, who Session, match ident.Match, done func(Outcome, error)) {
 	s.startAsking(ctx, question{script: "leave_match", who: who, match: match, asked: arrived}, done)
 }
 
 // DeclineMatch has a match that the player was proposed fall through. What became of the player is in what is told.
 // ErrNoSuchMatch, also of a match that stands; ErrReplaced.
-func (s *Store) DeclineMatch(ctx context.Context, who Session, match ident.Match) error {
+func (s *Store) DeclineMatch(ctx context.Context, who Session, match ident.Match) (Outcome, error) {
 	r, err := s.ofMatch(ctx, "decline_match", who, match)
 	if err != nil {
-		return err
+		return Outcome{}, err
 	}
 	s.back(r.text(4))
-	return nil
+	return Outcome{Before: r.place(5)}, nil
 }
 
 // back hands over the worlds whose players are back at their places.
@@ -45,22 +54,22 @@ func worldsOf(text string) []ident.World {
 }
 
 // AcceptMatch notes that a player takes part in the match that it was proposed. With the last one the match stands, or
-// asks for a server: state says which. ErrNoSuchMatch, also of a match that stands or whose time is over; ErrReplaced.
-func (s *Store) AcceptMatch(ctx context.Context, who Session, match ident.Match) (state string, err error) {
+// asks for a server: its state says which. ErrNoSuchMatch, also of a match that stands or whose time is over; ErrReplaced.
+func (s *Store) AcceptMatch(ctx context.Context, who Session, match ident.Match) (Outcome, error) {
 	r, err := s.ofMatch(ctx, "accept_match", who, match)
 	if err != nil {
-		return "", err
+		return Outcome{}, err
 	}
-	return r.text(3), nil
+	return Outcome{State: r.text(3), Before: r.place(4)}, nil
 }
 
-// AckMatch notes that a player knows of its match and returns its record after it. ErrNoSuchMatch, ErrReplaced.
-func (s *Store) AckMatch(ctx context.Context, who Session, match ident.Match) (record string, err error) {
+// AckMatch notes that a player knows of its match. ErrNoSuchMatch, ErrReplaced.
+func (s *Store) AckMatch(ctx context.Context, who Session, match ident.Match) (Outcome, error) {
 	return s.ask(ctx, question{script: "ack_match", who: who, match: match, asked: time.Now()})
 }
 
 // StartAckMatch is AckMatch for one who does not wait: done is told, once, and must not block.
-func (s *Store) StartAckMatch(ctx context.Context, arrived time.Time, who Session, match ident.Match, done func(record string, err error)) {
+func (s *Store) StartAckMatch(ctx context.Context, arrived time.Time, who Session, match ident.Match, done func(Outcome, error)) {
 	s.startAsking(ctx, question{script: "ack_match", who: who, match: match, asked: arrived}, done)
 }
 

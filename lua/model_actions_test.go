@@ -251,10 +251,10 @@ func (m *model) doLeaveMatch() {
 		if !m.alive[c.instance] {
 			return
 		}
-		record, err := m.stores[c.instance].LeaveMatch(m.ctx, c.Session, r.Match)
+		out, err := m.stores[c.instance].LeaveMatch(m.ctx, c.Session, r.Match)
 		m.must(err, ErrNoSuchMatch, ErrReplaced)
-		if err == nil && record != "" && m.sessions[c.Player] == c {
-			m.learn(c, record, nil)
+		if err == nil && out.Record != "" && m.sessions[c.Player] == c {
+			m.learn(c, out.Record, nil)
 		}
 	})
 }

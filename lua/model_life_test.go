@@ -37,7 +37,8 @@ func (m *model) doDecline() {
 		if !m.alive[c.instance] {
 			return
 		}
-		m.must(m.stores[c.instance].DeclineMatch(m.ctx, c.Session, r.Match), ErrNoSuchMatch, ErrReplaced)
+		_, err := m.stores[c.instance].DeclineMatch(m.ctx, c.Session, r.Match)
+		m.must(err, ErrNoSuchMatch, ErrReplaced)
 	})
 }
 

@@ -237,8 +237,7 @@ type Left struct {
 	Worlds []ident.World
 	// Match is the match that was faster, if the player is in one.
 	Match ident.Match
-	// Record is the player's record after it; "" where a match fell through, which is in what is told.
-	Record string
+	Outcome
 }
 
 // RemoveFromQueue takes a player out of worlds, out of all where none is named. A match that is held falls through with
@@ -253,7 +252,7 @@ func (s *Store) RemoveFromQueue(ctx context.Context, who Session, worlds ...iden
 		return Left{}, err
 	}
 	s.back(r.text(6))
-	left := Left{Record: r.text(3), Match: ident.Match(r.text(5)), Worlds: []ident.World{}}
+	left := Left{Worlds: []ident.World{}, Match: ident.Match(r.text(5)), Outcome: Outcome{Record: r.text(3), Before: r.place(7)}}
 	for w := range items(r.text(4)) {
 		left.Worlds = append(left.Worlds, ident.World(w))
 	}

@@ -13,7 +13,7 @@
 -- ARGV[7]     count      integer    worlds that follow; 0 = all
 -- ARGV[8..]   world      id; for each
 -- Returns     {1, own part of what was told, now_ms, record ('' where a match fell through: it is in what was told),
---             worlds left joined by ;, match or '', worlds whose players are back} | {-3}
+--             worlds left joined by ;, match or '', worlds whose players are back, last place before} | {-3}
 -- Touches     pl, pr:<player>, ins, m, mx, st, w, q:<world>:<n>, no:<player>, aw, kp, op:<world>, sh, al, an, dc:<world>,
 --             pub, i:<instance>
 -- Cost        O(tickets of the player, and players of a match that falls through)
@@ -21,7 +21,7 @@
 local player, generation, count = ARGV[5], ARGV[6], tonumber(ARGV[7])
 local presence = parse_presence(redis.call('GET', prefix .. 'pr:' .. player))
 if is_older(generation, presence) then return finish({CODE_REPLACED}) end
-local left = {}
+local before, left = int(last), {}
 local function leave(world)
   for _, t in ipairs(take_out(player, world)) do
     left[#left + 1] = t.world
@@ -48,4 +48,4 @@ end
 flush()
 flush_matches()
 return finish({1, tell_all(), int(now_ms), fell_through and '' or format_record(record), table.concat(left, ';'), record.match,
-  worlds_to_poke()})
+  worlds_to_poke(), before})

@@ -22,7 +22,7 @@ func (b *bundle) accept(p ident.Player) string {
 
 func (b *bundle) decline(p ident.Player) string {
 	b.Helper()
-	return said("declined", b.stores[b.instanceOf(p)].DeclineMatch(b.ctx, b.who[p], "m1"))
+	return said("declined", second(b.stores[b.instanceOf(p)].DeclineMatch(b.ctx, b.who[p], "m1")))
 }
 
 func (b *bundle) instanceOf(p ident.Player) int {

@@ -102,6 +102,9 @@ func said(v any, err error) string {
 	if err != nil {
 		return saidErr(err)
 	}
+	if o, ok := v.(Outcome); ok {
+		v = o.Record + o.State // they have no other
+	}
 	return strings.TrimSpace(fmt.Sprintf("%+v", v))
 }
 

@@ -27,11 +27,11 @@ type question struct {
 	asked  time.Time
 }
 
-// answer is the player's record after it.
+// answer is what became of the player.
 type answer struct {
-	record string
-	err    error
-	given  bool
+	Outcome
+	err   error
+	given bool
 }
 
 // committer commits questions in groups.
@@ -46,24 +46,24 @@ func (s *Store) newCommitter() *committer {
 	})
 }
 
-// ask asks something of a player's match, by a script that takes many players, and returns its record. One whose ctx
-// ends while it waits has no effect; while it is on its way that is unknown.
-func (s *Store) ask(ctx context.Context, q question) (string, error) {
+// ask asks something of a player's match, by a script that takes many players. One whose ctx ends
+// while it waits has no effect; while it is on its way that is unknown.
+func (s *Store) ask(ctx context.Context, q question) (Outcome, error) {
 	return s.answered(q)(s.shared.Do(ctx, q))
 }
 
 // startAsking is ask for one who does not wait. The end of ctx calls done no sooner.
-func (s *Store) startAsking(ctx context.Context, q question, done func(record string, err error)) {
+func (s *Store) startAsking(ctx context.Context, q question, done func(Outcome, error)) {
 	s.shared.Send(ctx, q.asked, q, func(a answer, err error) { done(s.answered(q)(a, err)) })
 }
 
 // answered is what is told of a question that was committed with an answer, or was not.
-func (s *Store) answered(q question) func(answer, error) (string, error) {
-	return func(a answer, err error) (string, error) {
+func (s *Store) answered(q question) func(answer, error) (Outcome, error) {
+	return func(a answer, err error) (Outcome, error) {
 		if err != nil {
-			return "", s.unavailable(q.script, err)
+			return Outcome{}, s.unavailable(q.script, err)
 		}
-		return a.record, a.err
+		return a.Outcome, a.err
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *Store) askTogether(ctx context.Context, batch []question, answers []ans
 			case l.status() == statusNothingToDo:
 				continue
 			default:
-				answers[i] = answer{record: l.text(1), err: l.err(), given: true}
+				answers[i] = answer{Outcome: Outcome{Record: l.text(1), Before: l.place(2)}, err: l.err(), given: true}
 			}
 			answered++
 		}

@@ -68,9 +68,9 @@ func TestManyWhoLeaveAtOnceShareTheirCalls(t *testing.T) {
 	for i, who := range sessions {
 		wg.Go(func() {
 			<-before
-			record, err := b.stores[0].LeaveMatch(b.ctx, who, matches[i])
-			if r, parseErr := ParseRecord(record); err != nil || parseErr != nil || r.Match != "" {
-				t.Errorf("%s leaves %s: %q, %v", who.Player, matches[i], record, err)
+			out, err := b.stores[0].LeaveMatch(b.ctx, who, matches[i])
+			if r, parseErr := ParseRecord(out.Record); err != nil || parseErr != nil || r.Match != "" {
+				t.Errorf("%s leaves %s: %q, %v", who.Player, matches[i], out.Record, err)
 			}
 		})
 	}

@@ -123,11 +123,11 @@ func (s *Server) postAccept(ctx context.Context, c *gin.Context) (int, any, erro
 	if err != nil {
 		return 0, nil, err
 	}
-	state, err := s.store.AcceptMatch(ctx, lua.Session{Player: player}, match)
+	out, err := s.store.AcceptMatch(ctx, lua.Session{Player: player}, match)
 	if err != nil {
 		return 0, nil, err
 	}
-	if state == lua.Allocating {
+	if out.State == lua.Allocating {
 		s.allocations.Poke()
 	}
 	return http.StatusOK, gin.H{"match_id": match}, nil
@@ -138,7 +138,7 @@ func (s *Server) postDecline(ctx context.Context, c *gin.Context) (int, any, err
 	if err != nil {
 		return 0, nil, err
 	}
-	if err := s.store.DeclineMatch(ctx, lua.Session{Player: player}, match); err != nil {
+	if _, err := s.store.DeclineMatch(ctx, lua.Session{Player: player}, match); err != nil {
 		return 0, nil, err
 	}
 	return http.StatusOK, gin.H{"match_id": match}, nil

@@ -156,9 +156,10 @@ func (e *errand) startJoin(ctx context.Context, r *protocol.Join) (answer []prot
 // startLeaveMatch has a player leave its match together with others.
 func (e *errand) startLeaveMatch(ctx context.Context, r *protocol.LeaveMatch) (answer []protocol.Message, later bool) {
 	epoch, match := e.server.store.Epoch(), ident.Match(r.MatchID)
-	e.server.store.StartLeaveMatch(ctx, e.arrived, e.session.ID(), match, func(record string, err error) {
+	e.server.store.StartLeaveMatch(ctx, e.arrived, e.session.ID(), match, func(out lua.Outcome, err error) {
 		e.goOn(err, func() protocol.Message {
-			if !e.session.Saw(epoch, record) {
+			e.session.Answering(out.Before)
+			if !e.session.Saw(epoch, out.Record) {
 				return e.failed(ctx, lua.ErrUnavailable)
 			}
 			e.session.Declined(match)
@@ -171,9 +172,10 @@ func (e *errand) startLeaveMatch(ctx context.Context, r *protocol.LeaveMatch) (a
 // startAck has it noted, together with others, that a player knows of its match.
 func (e *errand) startAck(ctx context.Context, r *protocol.Ack) (answer []protocol.Message, later bool) {
 	epoch := e.server.store.Epoch()
-	e.server.store.StartAckMatch(ctx, e.arrived, e.session.ID(), ident.Match(r.MatchID), func(record string, err error) {
+	e.server.store.StartAckMatch(ctx, e.arrived, e.session.ID(), ident.Match(r.MatchID), func(out lua.Outcome, err error) {
 		e.goOn(err, func() protocol.Message {
-			if !e.session.Saw(epoch, record) {
+			e.session.Answering(out.Before)
+			if !e.session.Saw(epoch, out.Record) {
 				return e.failed(ctx, lua.ErrUnavailable)
 			}
 			return &protocol.Acked{MatchID: r.MatchID}
@@ -184,6 +186,7 @@ func (e *errand) startAck(ctx context.Context, r *protocol.Ack) (answer []protoc
 
 // joined takes in a join that was carried out, and is the reply to it. epoch is the one that the call named.
 func (e *errand) joined(ctx context.Context, epoch ident.Place, world ident.World, joined matching.JoinResult) protocol.Message {
+	e.session.Answering(joined.Place - 1)
 	if !e.session.Saw(epoch, joined.Record) {
 		return e.failed(ctx, lua.ErrUnavailable)
 	}

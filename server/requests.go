@@ -37,6 +37,7 @@ func (c *socket) refusal(ctx context.Context, err error) *protocol.Error {
 		} else {
 			c.session.Uncertain() // what the client is told of the match this instance is to know too
 			if m, err := c.server.store.ReadMatch(ctx, inMatch.Match); err == nil {
+				c.session.Answering(m.Version)
 				wire.Match = hub.MatchView(m, false)
 			}
 		}
@@ -84,6 +85,7 @@ func (c *socket) leave(ctx context.Context, r *protocol.Leave) (protocol.Message
 	if err != nil {
 		return nil, err
 	}
+	c.session.Answering(left.Before)
 	if !c.session.Saw(epoch, left.Record) {
 		return nil, lua.ErrUnavailable
 	}
@@ -112,7 +114,6 @@ func leftReply(left lua.Left) *protocol.Left {
 	return reply
 }
 
-// state reads the player's state.
 // state is the player's state for a reply that shows it.
 func (c *socket) state(ctx context.Context) (lua.PlayerState, error) {
 	st, err := c.server.stateOf(ctx, c.session.Player())
@@ -139,20 +140,23 @@ func (c *socket) status(ctx context.Context) (protocol.Message, error) {
 }
 
 func (c *socket) accept(ctx context.Context, r *protocol.Accept) (protocol.Message, error) {
-	state, err := c.server.store.AcceptMatch(ctx, c.session.ID(), ident.Match(r.MatchID))
+	out, err := c.server.store.AcceptMatch(ctx, c.session.ID(), ident.Match(r.MatchID))
 	if err != nil {
 		return nil, err
 	}
-	if state == lua.Allocating {
+	c.session.Answering(out.Before)
+	if out.State == lua.Allocating {
 		c.server.allocations.Poke()
 	}
 	return &protocol.Accepted{MatchID: r.MatchID}, nil
 }
 
 func (c *socket) decline(ctx context.Context, r *protocol.Decline) (protocol.Message, error) {
-	if err := c.server.store.DeclineMatch(ctx, c.session.ID(), ident.Match(r.MatchID)); err != nil {
+	out, err := c.server.store.DeclineMatch(ctx, c.session.ID(), ident.Match(r.MatchID))
+	if err != nil {
 		return nil, err
 	}
+	c.session.Answering(out.Before)
 	c.session.Declined(ident.Match(r.MatchID))
 	return &protocol.Declined{MatchID: r.MatchID}, nil
 }

@@ -1,6 +1,7 @@
 -- of_match: what players ask of their matches, many in one call. Needs matches.
 -- PLAYERS_MAX bounds how many players the matches of one call may have; what is behind is not done (0), and sent again.
 local PLAYERS_MAX = 200
+local before = int(last) -- what has a place up to it was so before these were asked
 
 -- answer_each answers each player, generation, match that stands in the arguments by do_it, for a session that was
 -- not taken over and whose record names the match. do_it returns how many players it looked at, and whether what became
@@ -31,10 +32,10 @@ local function answer_each(first, count, do_it)
   return answers
 end
 
--- with_records adds to the answers the records as they are now.
+-- with_records adds to the answers the records as they are now, and the last place before.
 local function with_records(reply, answers)
   for _, answer in ipairs(answers) do
-    if answer[1] == 1 then answer = {1, answer[3] and '' or format_record(load(answer[2]))} end
+    if answer[1] == 1 then answer = {1, answer[3] and '' or format_record(load(answer[2])), before} end
     reply[#reply + 1] = answer
   end
   return reply
