@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/musterhq/muster/client"
 	"github.com/musterhq/muster/e2e/history"
 	"github.com/musterhq/muster/internal/faultproxy"
 	"github.com/musterhq/muster/protocol"
@@ -112,6 +113,43 @@ func TestADeadConnectionDoesNotSpeakForANewerOne(t *testing.T) {
 	})
 	p[1].join("duel")
 	together(t, p[0], p[1])
+	c.judge(history.Options{SettledAt: time.Now()})
+}
+
+// A client gives its first connection up and comes back elsewhere, before the first instance, which is further from Redis, has
+// said that it was there. That is no takeover of the second, which is all the client has.
+func TestAConnectionThatWasGivenUpTakesNothingOver(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, 2, withProxies())
+	c.instances[0].proxy.Delay(200 * time.Millisecond)
+	var all []*player
+	for i := range 4 { // who wait for a fifth
+		p := c.player(fmt.Sprintf("p%d", i))
+		all = append(all, p)
+		first, err := client.Open(t.Context(), c.instances[0].url(), client.Options{OnEvent: func(protocol.Event) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hello := &protocol.Hello{Envelope: protocol.Envelope{ID: "h"}, PlayerID: p.id}
+		if err := first.SendText(t.Context(), protocol.Encode(hello)); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(20 * time.Millisecond) // until the call is on its way
+		first.CloseNow()
+		p.connect(c.instances[1])
+		p.join("five")
+	}
+	during(t, 2*time.Second, func() string { // longer than what is on its way, and a grace
+		if n := c.instances[1].queueStatus("five").Waiting; n != len(all) {
+			return fmt.Sprintf("%d wait", n)
+		}
+		return ""
+	})
+	for _, p := range all {
+		if conn, _ := p.current(); conn.Err() != nil {
+			t.Errorf("%s lost its only connection: %v", p.id, conn.Err())
+		}
+	}
 	c.judge(history.Options{SettledAt: time.Now()})
 }
 

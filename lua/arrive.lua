@@ -1,17 +1,18 @@
 #!lua flags=allow-oom
 -- arrive: players are there, by a socket of this instance: a new session, or one whose lease lapsed.
--- Guarantee:  a new session takes a generation above all others and takes over; one that arrives again
---             does not get past a newer one. An away player's tickets are back at their places. Sent
---             again: a new session takes one more generation, which only it can know.
+-- Guarantee:  a new session takes a generation above all others and takes over whom it names, or who does not live any
+--             more; of another live one it is told, and nothing is changed. One that arrives again does not get past a
+--             newer one. An away player's tickets are back at their places. Sent again: a new session takes one more
+--             generation, which only it can know.
 -- KEYS[1]     meta                  mm:{realm}:meta
 -- ARGV[1]     epoch      integer
 -- ARGV[2]     instance   id
 -- ARGV[3]     now_us     integer    0 or below = use redis TIME (include/time.lua)
 -- ARGV[4]     presence_ttl_ms  integer
 -- ARGV[5]     count      integer    players that follow
--- ARGV[6..]   player id, generation (0 = a new session); for each
+-- ARGV[6..]   player id, generation (0 = a new session), over (up to which generation it may take over); for each
 -- Returns     {1, own part of what was told, now_ms, as-of place, then for each
---             {1, generation, record, match, notes, ranks} | {-3} replaced}
+--             {1, generation, record, match, notes, ranks} | {-3} replaced | {-16, generation} another has it}
 -- Touches     pl, pr:<player>, ip:<instance>, ins, aw, q:<world>:<n>, w, no:<player>, m, st, kp, sh, pub, i:<instance>
 -- Cost        O(count); at most 100 a call
 -- @include prelude
@@ -23,10 +24,10 @@
 -- @include put_back
 -- @include describe
 local count = tonumber(ARGV[5])
-local players, generations, keys, replies = {}, {}, {}, {}
+local players, generations, over, keys, replies = {}, {}, {}, {}, {}
 local NOBODY = parse_presence(nil)
 for i = 1, count do
-  players[i], generations[i] = ARGV[4 + i * 2], ARGV[5 + i * 2]
+  players[i], generations[i], over[i] = unpack(ARGV, 3 + i * 3, 5 + i * 3)
   keys[i] = prefix .. 'pr:' .. players[i]
 end
 preload(players)
@@ -38,6 +39,8 @@ for i, player in ipairs(players) do
   if generations[i] ~= '0' and is_older(generations[i], before) then
     replies[i] = {CODE_REPLACED}
     if before.instance ~= self then redis.call('SREM', prefix .. 'ip:' .. self, player) end
+  elseif generations[i] == '0' and before.state == 'L' and is_live(before) and tonumber(before.generation) > tonumber(over[i]) then
+    replies[i] = {CODE_TAKEN, before.generation}
   else
     local generation = generations[i] ~= '0' and generations[i] or next_place()
     if before.state == 'L' and before.generation ~= generation then

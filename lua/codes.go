@@ -19,6 +19,7 @@ const (
 	codeInProposal     = -13 // it is in a match that does not stand yet
 	codeCooledDown     = -14 // it declined, and may not join again yet
 	codeTooLate        = -15 // nobody waits for it any more
+	codeTaken          = -16 // another live session has the player, which may not be taken over unseen
 	statusNothingToDo  = 0
 	statusDone         = 1
 	statusRepeated     = 2
@@ -43,4 +44,5 @@ var codeNames = map[string]int{
 	"CODE_IN_PROPOSAL":     codeInProposal,
 	"CODE_COOLED_DOWN":     codeCooledDown,
 	"CODE_TOO_LATE":        codeTooLate,
+	"CODE_TAKEN":           codeTaken,
 }

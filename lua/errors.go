@@ -43,6 +43,11 @@ type AlreadyQueuedError struct{ Ticket ident.Ticket }
 
 func (e *AlreadyQueuedError) Error() string { return "already queued as " + string(e.Ticket) }
 
+// TakenError says that another live session has the player.
+type TakenError struct{ Generation ident.Place }
+
+func (e *TakenError) Error() string { return "session " + e.Generation.String() + " has the player" }
+
 // InMatchError says that the player is in an open match.
 type InMatchError struct {
 	Match ident.Match

@@ -205,7 +205,7 @@ func askedBy(s *Store, script string, who Session, n int) error {
 }
 
 // typedCodes are those whose errors say more than that.
-var typedCodes = []int{codeAlreadyQueued, codeInMatch, codeInProposal, codeCooledDown}
+var typedCodes = []int{codeAlreadyQueued, codeInMatch, codeInProposal, codeCooledDown, codeTaken}
 
 // checkCodes: codes have names, and those of the header are in the table.
 func checkCodes(t *testing.T, h header, assembled string) {

@@ -2,6 +2,7 @@ package lua
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ type PlayerState struct {
 	Ranks map[ident.World]Rank
 	// Now is Redis' time in Unix milliseconds.
 	Now int64
-	// Err is ErrReplaced where a newer session has the player; the rest is empty then.
+	// Err is ErrReplaced where a newer session has the player, or a *TakenError; the rest is empty then.
 	Err error
 }
 
@@ -35,6 +36,9 @@ type Rank struct {
 
 func parseState(player ident.Player, asOf ident.Place, now int64, r reply) PlayerState {
 	st := PlayerState{Player: player, AsOf: asOf, Now: now, Err: errorOf(r.status())}
+	if r.status() == codeTaken {
+		st.Err = &TakenError{Generation: r.place(1)}
+	}
 	if st.Err != nil {
 		return st
 	}
@@ -60,19 +64,42 @@ func (n *numbers) ranks(text string) map[ident.World]Rank {
 	return ranks
 }
 
-// Arrive makes players live on this instance: with Generation 0 as a new session, which takes over; with
+// Arrival is a session that arrives: with Generation 0 a new one, which takes over sessions up to the generation Over. A
+// later one that lives is a *TakenError: it may be newer than this, whose call was held up, and whose connection may be gone.
+type Arrival struct {
+	Session
+	Over ident.Place
+}
+
+// Anybody is Over of one that takes over whoever is there.
+const Anybody ident.Place = math.MaxInt64
+
+// Arrive makes players live on this instance: with Generation 0 as a new session, which takes over whoever is there; with
 // one as a session that arrives again. At most 100 a call. The results are in the order of the arguments.
 func (s *Store) Arrive(ctx context.Context, sessions []Session) ([]PlayerState, error) {
-	if len(sessions) == 0 {
+	arrivals := make([]Arrival, len(sessions))
+	for i, session := range sessions {
+		arrivals[i] = Arrival{session, Anybody}
+	}
+	return s.ArriveOver(ctx, arrivals)
+}
+
+// ArriveOver is Arrive for sessions that do not take over whoever is there.
+func (s *Store) ArriveOver(ctx context.Context, arrivals []Arrival) ([]PlayerState, error) {
+	if len(arrivals) == 0 {
 		return nil, nil
 	}
-	r, err := s.run(ctx, "arrive", append([]any{len(sessions)}, sessionArgs(sessions)...)...)
+	args := []any{len(arrivals)}
+	for _, a := range arrivals {
+		args = append(args, string(a.Player), a.Generation.String(), a.Over.String())
+	}
+	r, err := s.run(ctx, "arrive", args...)
 	if err != nil {
 		return nil, err
 	}
-	states := make([]PlayerState, len(sessions))
-	for i, session := range sessions {
-		states[i] = parseState(session.Player, r.place(3), r.number(2), r.list(4+i))
+	states := make([]PlayerState, len(arrivals))
+	for i, a := range arrivals {
+		states[i] = parseState(a.Player, r.place(3), r.number(2), r.list(4+i))
 	}
 	return states, nil
 }

@@ -45,6 +45,55 @@ var presenceRules = []rule{
 		`,
 	},
 	{
+		name: "another live session is not taken over unseen", script: "arrive",
+		given: func(b *bundle) { b.waiting(1, trio, "x") },
+		do: func(b *bundle) string {
+			return saidStates(b.stores[0].ArriveOver(b.ctx, []Arrival{{Session: Session{Player: "x"}, Over: b.who["x"].Generation - 1}}))
+		},
+		want:  `= x: session #1001003 has the player`,
+		again: `= x: session #1001003 has the player`,
+	},
+	{
+		name: "the session that is named is taken over", script: "arrive",
+		given: func(b *bundle) { b.arrive(1, "x") },
+		do: func(b *bundle) string {
+			return saidStates(b.stores[0].ArriveOver(b.ctx, []Arrival{{Session: Session{Player: "x"}, Over: b.who["x"].Generation}}))
+		},
+		want: `
+			- ip:b x
+			- pr:x(10 min) L|#0|b|#1001003
+			+ ip:a x
+			+ pr:x(10 min) L|#0|a|#1001004
+			+ pub b = 1
+			= x/#1001004 as of #1001004: record "", match "", ranks map[]
+		`,
+		again: `= x: session #1001004 has the player`,
+	},
+	{
+		name: "a session of a silent instance is in nobody's way", script: "arrive",
+		given: func(b *bundle) { b.arrive(1, "x"); b.step(4 * time.Second) },
+		do: func(b *bundle) string {
+			return saidStates(b.stores[0].ArriveOver(b.ctx, []Arrival{{Session: Session{Player: "x"}}}))
+		},
+		want: `
+			- ip:b x
+			- meta calm_until = 0
+			- pr:x(10 min) L|#0|b|#1001003
+			+ ip:a x
+			+ meta calm_until = @605001
+			+ pr:x(10 min) L|#0|a|#5001000
+			+ pub b = 1
+			= x/#5001000 as of #5001000: record "", match "", ranks map[]
+		`,
+		again: `
+			- pr:x(10 min) L|#0|a|#5001000
+			+ pr:x(10 min) L|#0|a|#5001001
+			+ pub a = 1
+			a told 1: x replaced by #5001001
+			= x/#5001001 as of #5001001: record "", match "", ranks map[]
+		`,
+	},
+	{
 		name: "a session that was taken over does not get past the newer one", script: "arrive",
 		given: func(b *bundle) { b.arrive(0, "x"); b.who["old"] = b.who["x"]; b.arrive(1, "x") },
 		do:    func(b *bundle) string { return saidStates(b.stores[0].Arrive(b.ctx, []Session{b.who["old"]})) },

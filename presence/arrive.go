@@ -13,7 +13,7 @@ import (
 // arrival is one Arrive. Whoever waits for it may give up while its commit is in flight. Then nobody has the
 // session that comes of it, and its player would be live without a connection.
 type arrival struct {
-	session lua.Session
+	lua.Arrival
 
 	mu sync.Mutex
 	// guarded by mu
@@ -38,11 +38,33 @@ func (a *arrival) abandon() (st lua.PlayerState, settled bool) {
 	return a.state, a.settled
 }
 
-// Arrive makes a player live here: with generation 0 as a new session, which takes over. It returns what
-// Redis has of the player; the worlds it waits in are poked. Besides the errors of lua.Store.Arrive there are
+// takeoverTries is how often a new session looks whom it takes over; then it is whoever is there.
+const takeoverTries = 3
+
+// Arrive makes a player live here: with generation 0 as a new session, which takes over as long as present says that its
+// connection is there: where the call was held up, the client may have gone and come back elsewhere before. It returns what
+// Redis has of the player; the worlds it waits in are poked. Besides the errors of lua.Store.ArriveOver there are
 // those of groupcommit's Do. A player whose arrival succeeds after ctx ended departs again.
-func (k *Keeper) Arrive(ctx context.Context, session lua.Session) (lua.PlayerState, error) {
-	a := &arrival{session: session}
+func (k *Keeper) Arrive(ctx context.Context, session lua.Session, present func() bool) (lua.PlayerState, error) {
+	next := lua.Arrival{Session: session}
+	for try := 1; ; try++ {
+		st, err := k.arrive(ctx, next)
+		var taken *lua.TakenError
+		if !errors.As(err, &taken) {
+			return st, err
+		}
+		if !present() {
+			return lua.PlayerState{}, lua.ErrReplaced
+		}
+		next.Over = taken.Generation
+		if try == takeoverTries {
+			next.Over = lua.Anybody
+		}
+	}
+}
+
+func (k *Keeper) arrive(ctx context.Context, arriving lua.Arrival) (lua.PlayerState, error) {
+	a := &arrival{Arrival: arriving}
 	st, err := k.arrivals.Do(ctx, a)
 	if err != nil && ctx.Err() != nil {
 		if late, settled := a.abandon(); settled {
@@ -59,17 +81,17 @@ func (k *Keeper) commitArrivals(ctx context.Context, batch []*arrival) ([]lua.Pl
 	if len(batch) == 0 {
 		return nil, false, nil
 	}
-	sessions := make([]lua.Session, len(batch))
+	arrivals := make([]lua.Arrival, len(batch))
 	for i, a := range batch {
-		sessions[i] = a.session
+		arrivals[i] = a.Arrival
 	}
-	states, err := k.opts.Store.Arrive(ctx, sessions)
+	states, err := k.opts.Store.ArriveOver(ctx, arrivals)
 	if err != nil {
 		return nil, false, err
 	}
 	for i, a := range batch {
 		if !a.settle(states[i]) && states[i].Err == nil {
-			k.departMissing([]lua.Session{{Player: a.session.Player, Generation: states[i].Generation}})
+			k.departMissing([]lua.Session{{Player: a.Player, Generation: states[i].Generation}})
 		}
 	}
 	k.poke(states)

@@ -72,6 +72,16 @@ func (h *hookedStore) Arrive(ctx context.Context, sessions []lua.Session) ([]lua
 	return states, err
 }
 
+func (h *hookedStore) ArriveOver(ctx context.Context, arrivals []lua.Arrival) ([]lua.PlayerState, error) {
+	h.run(h.before, "arrive")
+	states, err := h.Store.ArriveOver(ctx, arrivals)
+	if err == nil {
+		h.add("arrive %s", names(sessionsOf(arrivals)))
+		h.run(h.after, "arrive")
+	}
+	return states, err
+}
+
 func (h *hookedStore) Depart(ctx context.Context, grace time.Duration, sessions []lua.Session) ([]error, error) {
 	errs, err := h.Store.Depart(ctx, grace, sessions)
 	if err == nil {
@@ -180,7 +190,7 @@ func (r *realm) arrive(player ident.Player) lua.Session {
 	r.Helper()
 	var session lua.Session
 	r.eventually(string(player)+" arrives", func() bool { // a busy machine is as good as away
-		st, err := r.keeper.Arrive(r.ctx, lua.Session{Player: player})
+		st, err := r.keeper.Arrive(r.ctx, lua.Session{Player: player}, isThere)
 		if err == nil {
 			session = r.sessions.enter(st)
 		}

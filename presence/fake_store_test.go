@@ -101,6 +101,18 @@ func (f *fakeStore) Arrive(_ context.Context, sessions []lua.Session) ([]lua.Pla
 	return states, err
 }
 
+func (f *fakeStore) ArriveOver(ctx context.Context, arrivals []lua.Arrival) ([]lua.PlayerState, error) {
+	return f.Arrive(ctx, sessionsOf(arrivals))
+}
+
+func sessionsOf(arrivals []lua.Arrival) []lua.Session {
+	sessions := make([]lua.Session, len(arrivals))
+	for i, a := range arrivals {
+		sessions[i] = a.Session
+	}
+	return sessions
+}
+
 func (f *fakeStore) Refresh(_ context.Context, sessions []lua.Session) ([]error, error) {
 	return make([]error, len(sessions)), f.called("refresh", names(sessions))
 }

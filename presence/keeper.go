@@ -24,6 +24,7 @@ type Store interface {
 	RenewLease(ctx context.Context) (lua.Lease, error)
 	EndLease(ctx context.Context) error
 	Arrive(ctx context.Context, sessions []lua.Session) ([]lua.PlayerState, error)
+	ArriveOver(ctx context.Context, arrivals []lua.Arrival) ([]lua.PlayerState, error)
 	Refresh(ctx context.Context, sessions []lua.Session) ([]error, error)
 	Depart(ctx context.Context, grace time.Duration, sessions []lua.Session) ([]error, error)
 }

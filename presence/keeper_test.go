@@ -36,9 +36,12 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
+// isThere is of a connection that stays.
+func isThere() bool { return true }
+
 func (b *fakeBundle) arrive(player ident.Player) lua.Session {
 	b.Helper()
-	st, err := b.keeper.Arrive(b.Context(), lua.Session{Player: player})
+	st, err := b.keeper.Arrive(b.Context(), lua.Session{Player: player}, isThere)
 	if err != nil {
 		b.Errorf("%s arrives: %v", player, err)
 	}

@@ -64,6 +64,38 @@ func TestWhoIsReplacedElsewhereIsEnded(t *testing.T) {
 	}
 }
 
+// A player's first connection has its call held up, and is gone when the second has come elsewhere: it takes nothing over. One
+// that is there does.
+func TestWhoIsGoneTakesNothingOver(t *testing.T) {
+	t.Parallel()
+	server, name := redistest.Shared(t), redistest.Realm(t)
+	r := newRealm(t, server.URL(), name)
+	r.start()
+	r.arrive("q") // from then on there is an epoch
+	other := openStore(t, server.URL(), name, "there")
+	other.SetEpoch(r.store.Epoch())
+	if _, err := other.RenewLease(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	states, err := other.Arrive(r.ctx, []lua.Session{{Player: "p"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := []lua.Session{{Player: "p", Generation: states[0].Generation}}
+	if _, err := r.keeper.Arrive(r.ctx, lua.Session{Player: "p"}, func() bool { return false }); !errors.Is(err, lua.ErrReplaced) {
+		t.Errorf("who is gone arrives: %v", err)
+	}
+	if errs, err := other.Refresh(r.ctx, newer); err != nil || errs[0] != nil {
+		t.Errorf("the session that is there is %v, %v", errs, err)
+	}
+	if st, err := r.keeper.Arrive(r.ctx, lua.Session{Player: "p"}, isThere); err != nil || st.Generation <= newer[0].Generation {
+		t.Errorf("who is there arrives: %+v, %v", st, err)
+	}
+	if errs, err := other.Refresh(r.ctx, newer); err != nil || !errors.Is(errs[0], lua.ErrReplaced) {
+		t.Errorf("the session before is %v, %v", errs, err)
+	}
+}
+
 // Two connections of a player end up on one instance, and the lease lapses before the older has gone.
 func TestArrivingAgainEndsTheOlderOfTwoSessionsOnly(t *testing.T) {
 	onBackends(t, func(r *realm) {
@@ -103,7 +135,7 @@ func TestAnArrivalThatNobodyWaitsForIsDeparted(t *testing.T) {
 		ctx, cancel := context.WithCancel(r.ctx)
 		gaveUp := make(chan struct{})
 		r.store.hook(r.store.after, "arrive", func() { cancel(); <-gaveUp })
-		_, err := r.keeper.Arrive(ctx, lua.Session{Player: "p"})
+		_, err := r.keeper.Arrive(ctx, lua.Session{Player: "p"}, isThere)
 		close(gaveUp)
 		if !errors.Is(err, context.Canceled) {
 			r.Fatalf("arrive: %v", err)
@@ -140,7 +172,7 @@ func TestRedisThatComesLateAndWithoutItsData(t *testing.T) {
 	server.Stop()
 	r := newRealm(t, server.URL(), redistest.Realm(t))
 	r.start()
-	if _, err := r.keeper.Arrive(r.ctx, lua.Session{Player: "early"}); !errors.Is(err, lua.ErrUnavailable) {
+	if _, err := r.keeper.Arrive(r.ctx, lua.Session{Player: "early"}, isThere); !errors.Is(err, lua.ErrUnavailable) {
 		t.Errorf("arrive without Redis: %v", err)
 	}
 	server.Restart()

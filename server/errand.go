@@ -218,7 +218,7 @@ func (e *errand) retryJoin(ctx context.Context, epoch ident.Place, world ident.W
 
 // arriveAgain makes the session's player live again, with the generation it has.
 func (e *errand) arriveAgain(ctx context.Context) error {
-	st, err := e.server.presence.Arrive(ctx, e.session.ID())
+	st, err := e.server.presence.Arrive(ctx, e.session.ID(), func() bool { return true })
 	if err != nil {
 		return err
 	}

@@ -156,7 +156,7 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 		c.server.hub.Leave(c.session)
 		return nil
 	}
-	st, err := c.server.presence.Arrive(ctx, lua.Session{Player: player})
+	st, err := c.server.presence.Arrive(ctx, lua.Session{Player: player}, func() bool { return !c.gone.Load() })
 	if err == nil {
 		st, err = c.settled(ctx, hello.Have, st)
 	}
