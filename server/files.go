@@ -9,6 +9,9 @@ import (
 // with the processors, and for the ports of those who operate the server.
 const spareFiles = 64
 
+// tooMany is why the metrics say that a connection was refused for the number of others.
+const tooMany = "too_many"
+
 // reserve is how many of so many open files are kept from players.
 func reserve(files, processors int) int {
 	return min(max(files/16, spareFiles+16*processors), files/2)
@@ -19,14 +22,16 @@ func carried(files, processors int) int { return max(1, files-reserve(files, pro
 
 // scarce bounds the connections of a listener, those of players and all others: what is beyond is closed without a word.
 // Half of the reserve is for those who are refused or do not upgrade; the other half is out of the reach of clients.
-func scarce(l net.Listener, files, processors int) net.Listener {
-	return &scarceListener{Listener: l, most: int64(files - reserve(files, processors)/2)}
+// refused is told of each.
+func scarce(l net.Listener, files, processors int, refused func()) net.Listener {
+	return &scarceListener{Listener: l, most: int64(files - reserve(files, processors)/2), refused: refused}
 }
 
 type scarceListener struct {
 	net.Listener
-	most int64
-	open atomic.Int64
+	most    int64
+	open    atomic.Int64
+	refused func()
 }
 
 func (l *scarceListener) Accept() (net.Conn, error) {
@@ -40,6 +45,7 @@ func (l *scarceListener) Accept() (net.Conn, error) {
 		}
 		l.open.Add(-1)
 		_ = conn.Close() // nothing was said on it
+		l.refused()
 	}
 }
 

@@ -31,7 +31,8 @@ func TestAPortTakesNoMoreThanFilesCarry(t *testing.T) {
 		t.Fatal(err)
 	}
 	const files, most = 8, 6
-	l := scarce(inner, files, 1)
+	refused := make(chan struct{}, 1)
+	l := scarce(inner, files, 1, func() { refused <- struct{}{} })
 	defer func() { _ = l.Close() }() // its error says nothing
 	taken := make(chan net.Conn, 2*most)
 	go func() {
@@ -59,6 +60,7 @@ func TestAPortTakesNoMoreThanFilesCarry(t *testing.T) {
 	if n, err := dial().Read(make([]byte, 1)); err == nil {
 		t.Errorf("the one too many reads %d bytes", n)
 	}
+	<-refused
 	for range 2 {
 		_ = open[0].Close() // the second time it gives nothing back
 	}

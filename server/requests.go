@@ -36,10 +36,12 @@ func (c *socket) refusal(ctx context.Context, err error) *protocol.Error {
 			wire.Match = m
 		} else {
 			c.session.Uncertain() // what the client is told of the match this instance is to know too
-			if m, err := c.server.store.ReadMatch(ctx, inMatch.Match); err == nil {
-				c.session.Answering(m.Version)
-				wire.Match = hub.MatchView(m, false)
+			m, err := c.server.store.ReadMatch(ctx, inMatch.Match)
+			if err != nil {
+				return c.server.wireError(lua.ErrUnavailable) // it is over again, and the request worth another try
 			}
+			c.session.Answering(m.Version)
+			wire.Match = hub.MatchView(m, false)
 		}
 	}
 	return wire

@@ -50,7 +50,9 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 			failed <- fmt.Errorf("serve %s: %w", l.Addr(), err)
 		}
 	}
-	running.Go(func() { serve(s.public, scarce(public, openFiles(), runtime.GOMAXPROCS(0))) })
+	running.Go(func() {
+		serve(s.public, scarce(public, openFiles(), runtime.GOMAXPROCS(0), func() { s.metrics.refused(tooMany) }))
+	})
 	if ops != nil {
 		running.Go(func() { serve(s.ops, ops) })
 	}

@@ -197,7 +197,7 @@ func (s *Server) upgrade(c *gin.Context) {
 		return
 	}
 	if !admitted {
-		s.metrics.refused("too_many")
+		s.metrics.refused(tooMany)
 		go func() {
 			defer s.serving.Done()
 			t.closeFor(protocol.CloseTooMany) // nobody reads

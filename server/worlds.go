@@ -103,6 +103,10 @@ func (r *realmWorlds) Reload(ctx context.Context) error {
 		if settings.Allocator != nil {
 			askers[w.Name] = allocationSettings(settings.Allocator)
 		}
+		if settings.QueueLimit > 0 && settings.QueueLimit < settings.Size && settings.Mode != configs.ModeFill {
+			r.log.Warn().Str("world", string(w.Name)).Int("queue_limit", settings.QueueLimit).Int("size", settings.Size).
+				Msg("fewer may wait than a match takes, so that none is ever formed")
+		}
 		served = append(served, matchingWorld(settings, w.Revision))
 	}
 	r.askers = askers
