@@ -37,6 +37,15 @@ func (r *replay) hold(t *ticket) {
 	r.tickets = append(r.tickets, t)
 }
 
+// namedAgain notes that the client is told that it waits as a ticket which it has left, as the reply said.
+func (r *replay) namedAgain(e Entry, ticket string) {
+	for _, t := range r.tickets {
+		if t.id == ticket && t.end == endLeft {
+			r.revived = append(r.revived, revival{ticket: ticket, left: t.ended, at: e.At})
+		}
+	}
+}
+
 func (r *replay) endTicket(world string, at time.Time, end, match string) {
 	t := r.waiting[world]
 	if t == nil {
@@ -125,6 +134,7 @@ func (r *replay) truth(e Entry, s protocol.PlayerState) {
 	for _, q := range s.Queued {
 		named[q.TicketID] = true
 		r.sure[q.TicketID] = append(r.sure[q.TicketID], e.At)
+		r.namedAgain(e, q.TicketID)
 		r.hold(&ticket{id: q.TicketID, world: q.World, joined: e.At, conn: e.Conn, enqueuedAt: q.EnqueuedAt})
 	}
 	for world, t := range r.waiting {

@@ -89,6 +89,7 @@ func (h *History) Judge(opts Options) []Violation {
 	j.everybodyBack()
 	j.onlyWhoDeclinedIsOut()
 	j.nothingEndsSilently()
+	j.whoLeftIsOut()
 	j.oldestFirst()
 	j.oldestSeatedFirst()
 	j.nobodyWaitsForNothing()

@@ -100,6 +100,15 @@ var good = map[string]func(s *story){
 		s.wait(3 * time.Second)
 		s.connect("a", "i1", protocol.PlayerState{Match: m})
 	},
+	"a ticket that was left and comes back, as the leaver's instance died with the history": func(s *story) {
+		s.connect("a", "i2", protocol.PlayerState{})
+		ticket := s.joined("a", "duel")
+		s.leave("a", "duel")
+		s.lose("i2")
+		s.cut("a")
+		s.wait(3 * time.Second)
+		s.connect("a", "i1", holding(nil, ticket))
+	},
 	"what was left with a lost reply may be told lost": func(s *story) {
 		m := s.pair("a", "b")
 		s.ask("a", &protocol.LeaveMatch{MatchID: m.ID}, nil)

@@ -29,6 +29,19 @@ var plantedLives = []fault{
 		m := s.propose("check", "a", "c")
 		s.cancel(m, protocol.ReasonTimeout, "a", "c")
 	}},
+	{"a ticket that is back after its player had left", 4, "which it had left", func(s *story) {
+		m, tickets := s.asked("check", "a", "b")
+		s.leave("b", "check")
+		s.cancel(m, protocol.ReasonDeclined, "a", "b")
+		s.back("b", m, tickets["b"])
+		s.back("a", m, tickets["a"])
+	}},
+	{"a state that is older than a leave", 4, "which it had left", func(s *story) {
+		s.arrive("a")
+		ticket := s.joined("a", "check")
+		s.leave("a", "check")
+		s.status("a", holding(nil, ticket))
+	}},
 	{"a state that names tickets beside a match that stands", 1, "tickets at once", func(s *story) {
 		m, tickets := s.asked("check", "a", "b")
 		s.accept("a", m)

@@ -91,6 +91,7 @@ func (r *replay) proposalOf(match string) *proposal {
 // requeued takes in that a ticket is back.
 func (r *replay) requeued(e Entry, m *protocol.Requeued) {
 	r.sure[m.TicketID] = append(r.sure[m.TicketID], e.At)
+	r.namedAgain(e, m.TicketID)
 	r.backs[m.TicketID] = append(r.backs[m.TicketID], e.At)
 	r.hold(&ticket{id: m.TicketID, world: m.World, joined: e.At, conn: e.Conn, enqueuedAt: m.EnqueuedAt})
 }

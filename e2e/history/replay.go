@@ -18,6 +18,7 @@ type replay struct {
 	overlaps []overlap
 	both     []time.Time // states that name a match and tickets at once
 	ends     []ending    // each end that was told, repeats too
+	revived  []revival
 	proposed             // what it was told of matches that did not stand yet
 
 	// What the client believes at the point that the replay has reached.
@@ -62,6 +63,12 @@ const (
 	endSilent   = "not named any more"
 	endReplaced = "another ticket in the same world"
 )
+
+// revival is one time at which the player was told that it waits as a ticket that it had left.
+type revival struct {
+	ticket   string
+	left, at time.Time
+}
 
 // telling is one time at which the player was told of a complete match.
 type telling struct {

@@ -24,6 +24,18 @@ func (j *judge) nothingEndsSilently() {
 	}
 }
 
+// whoLeftIsOut checks the rest of rule 4: who was told that it has left does not hear that it waits there still, unless
+// history was lost between.
+func (j *judge) whoLeftIsOut() {
+	for _, r := range j.players {
+		for _, v := range r.revived {
+			if !j.mayHaveLost(v.left, v.at, r.name) {
+				j.blame(4, v.at, r.name, "is told that it waits as %s, which it had left", v.ticket)
+			}
+		}
+	}
+}
+
 // explained reports whether the player was told, at any time, what became of a ticket that a state did
 // not name any more, or did it itself.
 func (j *judge) explained(r *replay, t *ticket) bool {
