@@ -19,7 +19,7 @@ type replay struct {
 	both     []time.Time // states that name a match and tickets at once
 	ends     []ending    // each end that was told, repeats too
 	revived  []revival
-	proposed             // what it was told of matches that did not stand yet
+	proposed // what it was told of matches that did not stand yet
 
 	// What the client believes at the point that the replay has reached.
 	current int                // the newest connection that was welcomed
