@@ -16,7 +16,8 @@ type knowledge struct {
 	// read is the last place of which the whole state was read. What changed between it and asOf may have been
 	// overtaken by what came with asOf.
 	read ident.Place
-	// least is the place of a reply that was sent but not taken in: no older state may follow it.
+	// least is the highest place of what was shown, replies and matches that did not change the record among it: no older state
+	// may follow.
 	least ident.Place
 	// record and match are texts as lua has them; "" for an idle player and for no match.
 	record, match string

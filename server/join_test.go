@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/musterhq/muster/configs"
+	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/protocol"
 )
 
 func TestAMatchIsTheSameForAllAndComesAfterJoined(t *testing.T) {
@@ -184,4 +186,17 @@ func TestStatusTellsHowATicketStands(t *testing.T) {
 	first.ask(`"type":"leave"`)
 	queued = entries(p.status(), "queued")
 	wantFields(t, queued[0], object{"position": 1, "queue_size": 1, "waiting_for": object{"code": "players", "need": 3, "text": "3 more players"}})
+}
+
+// The match that kept a player from joining may be over when it is read for the refusal, which names one always.
+func TestAMatchThatIsOverAlreadyRefusesNothing(t *testing.T) {
+	t.Parallel()
+	i := run(t, serving(group("world1", 3)))
+	c := &socket{server: i.server, session: i.server.hub.Connect(nil)}
+	for _, held := range []bool{false, true} {
+		got := c.refusal(t.Context(), &lua.InMatchError{Match: "over", Held: held})
+		if got.Code != protocol.CodeUnavailable || got.RetryAfterMS == nil || got.Match != nil {
+			t.Errorf("refused with %+v", got)
+		}
+	}
 }

@@ -127,3 +127,19 @@ func TestAReloadNamesWhatNeedsARestart(t *testing.T) {
 		}
 	}
 }
+
+func TestThatAWorldCanFormNoMatchIsSaid(t *testing.T) {
+	t.Parallel()
+	short, enough := group("short", 4), group("enough", 4)
+	short.QueueLimit, enough.QueueLimit = 3, 4
+	i := run(t, serving(short, enough))
+	lines := i.log.lines(t, "fewer may wait than a match takes, so that none is ever formed")
+	if len(lines) == 0 {
+		t.Fatal("nothing is logged")
+	}
+	for _, line := range lines {
+		if line["world"] != "short" || line["level"] != "warn" {
+			t.Errorf("logged %v", line)
+		}
+	}
+}
