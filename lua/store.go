@@ -242,9 +242,9 @@ func (s *Store) send(ctx context.Context, calls []call) (replies []reply, undone
 			err = cmp.Or(err, failed)
 		case replies[i].status() == codeTooLate:
 			undone = append(undone, i)
-			s.clock.saw(replies[i].number(2))
+			s.clock.observe(start, replies[i].number(2))
 		case replies[i].status() == statusDone:
-			s.clock.saw(replies[i].number(2))
+			s.clock.observe(start, replies[i].number(2))
 		}
 	}
 	return replies, undone, err
@@ -260,7 +260,7 @@ func (s *Store) nowOrLast(ctx context.Context) int64 {
 	if !ok {
 		return 0
 	}
-	return -s.clock.in(time.Until(last))
+	return -s.clock.after(time.Until(last))
 }
 
 // deliver hands over what a call told this instance's own sessions. It is not in time where this instance is about to
