@@ -68,7 +68,7 @@ gate: ## check what may not grow: allocations, calls, commands, memory and gorou
 
 .PHONY: soak
 soak: ## several instances under load and all faults for long (SOAK=8h, ARGS=-write-guarantees)
-	$(GO) test -race -count 1 -timeout 0 -v -run '^TestSoak$$' ./e2e -soak $(SOAK) $(ARGS)
+	$(GO) test -race -count 1 -timeout 0 -v -run '^TestSoak$$|^TestAnInstanceWhoseClockIsOff' ./e2e -soak $(SOAK) $(ARGS)
 
 .PHONY: soak-life
 soak-life: ## proposals, allocations, seats and backfill while instances and Redis are killed (MATCHES=10000)

@@ -12,6 +12,7 @@ import (
 // TestTabsAreAskedAndGetAServerOnTheDemoPage: two tabs are asked whether they are there, wait for their server, and see
 // its address; a third walks into a room beside them.
 func TestTabsAreAskedAndGetAServerOnTheDemoPage(t *testing.T) {
+	t.Parallel()
 	answer := make(chan struct{})
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		<-answer

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -18,7 +17,7 @@ import (
 )
 
 // browserPatience is longer than patience: a browser starts slowly on a busy machine.
-const browserPatience = 60 * time.Second
+const browserPatience = 4 * patience
 
 // demoWorlds are those of a server without a file, by name and kind.
 const demoWorlds = `
@@ -142,6 +141,7 @@ func (b *tab) pictures(name string) {
 }
 
 func TestTwoTabsMeetOnTheDemoPage(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, 1, withWorlds(demoWorlds), calmPresence)
 	page := "http://" + c.instances[0].addr + "/"
 	first := &tab{t, newBrowser(t)}

@@ -63,9 +63,7 @@ func (c *cluster) failover(harm func(), works func() string) {
 	awaitRole(c.t, c.redis, "master")
 	promoted := time.Now()
 	eventually(c.t, works)
-	if took := time.Since(promoted); took > within(failoverBound) {
-		c.t.Errorf("healed only %v after the promotion", took)
-	}
+	checkTook(c.t, "recovery after a promotion", time.Since(promoted), failoverBound)
 	c.history.Lost(history.Loss{Span: history.Span{From: from, To: time.Now().Add(healing)}})
 }
 

@@ -12,19 +12,24 @@ import (
 
 func TestAnOutageEvictsNobodyWhoIsAway(t *testing.T) {
 	t.Parallel()
-	c := startCluster(t, 2, withEnv("PRESENCE_RECONNECT_GRACE=3s", "PRESENCE_TTL=3s"))
+	c := startCluster(t, 2, withEnv("PRESENCE_RECONNECT_GRACE=3s"))
 	p := c.players("p", 3)
 	ticket := p[0].join("trio").TicketID
 	from := time.Now()
 	p[0].cut()
-	<-time.After(500 * time.Millisecond) // it is away
+	eventually(t, func() string {
+		if n := c.instances[1].queueStatus("trio").Waiting; n != 0 {
+			return fmt.Sprintf("%d wait", n)
+		}
+		return ""
+	}) // it is away
 	c.redis.Pause()
 	<-time.After(4 * time.Second) // longer than its grace; Redis comes back with its clock moved on
 	c.redis.Resume()
 	for _, i := range c.instances {
 		i.awaitReady()
 	}
-	<-time.After(500 * time.Millisecond) // of the three seconds that it is calm, several sweeps
+	<-time.After(500 * time.Millisecond) // several sweeps, of the presence.ttl that it is calm
 	c.history.Troubled(history.Span{From: from, To: time.Now().Add(healing)})
 	welcome := p[0].connect(c.instances[1])
 	if len(welcome.Queued) != 1 || welcome.Queued[0].TicketID != ticket {
@@ -36,7 +41,7 @@ func TestAnOutageEvictsNobodyWhoIsAway(t *testing.T) {
 func TestTheOldestIsNotOvertakenAfterALoss(t *testing.T) {
 	t.Parallel()
 	// Longer than presence.ttl: the one has no bearing on the other.
-	c := startCluster(t, 2, withEnv("REDIS_RECOVERY=3s"))
+	c := startCluster(t, 2, withEnv("REDIS_RECOVERY=12s"))
 	p := c.players("p", 4) // p1 and p3 on the first, p2 and p4 on the second
 	oldest := p[0].join("duel")
 	// Its instance is late, though well within redis.recovery.
@@ -57,8 +62,8 @@ func TestTheOldestIsNotOvertakenAfterALoss(t *testing.T) {
 		return ""
 	})
 	c.instances[0].resume()
-	c.history.Lost(history.Loss{Span: history.Span{From: from, To: from.Add(2 * healing)}})
 	m := p[0].awaitMatch()
+	c.history.Lost(history.Loss{Span: history.Span{From: from, To: time.Now().Add(healing)}})
 	eventually(t, func() string { return ended(p[2].try(&protocol.Join{World: "duel"})) })
 	for _, x := range p[1:] {
 		x.awaitMatch()
@@ -135,9 +140,7 @@ func TestWhatRedisRefusesForAWhileHurtsNobody(t *testing.T) {
 			over := time.Now()
 			eventually(t, func() string { return ended(p[2].try(&protocol.Join{World: "trio"})) })
 			together(t, p...)
-			if took := time.Since(over); took > 5*time.Second {
-				t.Errorf("healed only after %v", took)
-			}
+			checkTook(t, "recovery", time.Since(over), usualBound)
 			for _, x := range p {
 				if n := heardOf[*protocol.Dequeued](x); n > 0 {
 					t.Errorf("%s lost its place", x.id)

@@ -14,7 +14,13 @@ import (
 // program is the path of the built server.
 var program string
 
+// parallelism is how many tests run at once, unless -parallel says otherwise: most of the time they wait for other processes.
+const parallelism = "6"
+
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", parallelism); err != nil {
+		panic(err)
+	}
 	flag.Parse()
 	code, err := buildAndRun(m)
 	if err != nil {
@@ -40,7 +46,7 @@ func buildAndRun(m *testing.M) (code int, err error) {
 
 // build builds the server, with further arguments for the go command.
 func build(path string, race bool, args ...string) error {
-	args = append([]string{"build", "-buildvcs=false", "-o", path}, args...)
+	args = append([]string{"build", "-buildvcs=false", "-ldflags", "-s -w", "-o", path}, args...)
 	if race {
 		args = append(args, "-race")
 	}

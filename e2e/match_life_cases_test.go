@@ -148,7 +148,7 @@ func TestALeaveThatRacesWithAHeldMatchHasOneOfTwoEnds(t *testing.T) {
 func TestAProposalOutlivesALoss(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t, 2, withWorlds(`
-  - {name: check, mode: group, size: 2, tick: 100ms, match_hold: 30s, ready_check: 10s}
+  - {name: check, mode: group, size: 2, tick: 100ms, match_hold: 30s, ready_check: 30s}
   - {name: probe, mode: duel, tick: 100ms, match_hold: 30s}
 `))
 	p := c.players("p", 4)
@@ -157,12 +157,12 @@ func TestAProposalOutlivesALoss(t *testing.T) {
 	p[1].proposal()
 	p[0].accept(m.ID)
 	from := time.Now()
-	c.history.Lost(history.Loss{Span: history.Span{From: from, To: from.Add(2 * healing)}})
 	c.redis.FlushAll()
 	for _, x := range p[2:] {
 		eventually(t, func() string { return ended(x.try(&protocol.Join{World: "probe"})) })
 	}
 	together(t, p[2:]...) // all is healed
+	c.history.Lost(history.Loss{Span: history.Span{From: from, To: time.Now().Add(healing)}})
 	for k, x := range p[:2] {
 		s := x.status()
 		if s.Match == nil || s.Match.ID != m.ID || len(s.Queued) != 1 || s.Queued[0].TicketID != tickets[k] {

@@ -59,7 +59,7 @@ func TestAnInstanceDiesAtEachStep(t *testing.T) {
 	}
 	seed := rand.Uint64()
 	servers := startGameServers(t, seed)
-	c := startCluster(t, 3, withWorlds(lifeSettings(servers.URL)), withEnv("PRESENCE_TTL=3s", "PRESENCE_RECONNECT_GRACE=5s"))
+	c := startCluster(t, 3, withWorlds(lifeSettings(servers.URL)))
 	random := rand.New(rand.NewPCG(seed, 2))
 	for _, step := range steps {
 		same, again := 0, 0

@@ -21,7 +21,8 @@ var (
 // Numbers of one round of TestMatchesLive.
 const (
 	lifePlayers = 90
-	lifeStorm   = 20 * time.Second
+	// lifeStorm is how long instances are killed; the short form has time for two kills and PostgreSQL's.
+	lifeStorm, shortLifeStorm = 20 * time.Second, 6 * time.Second
 	// lifeFailing is how many of a hundred calls of the allocator fail.
 	lifeFailing = 30
 	// lifeServing is how long a match may wait for its server: each of three instances is killed while it asks, and
@@ -118,8 +119,11 @@ func (s *lifeSoak) round(seed uint64) {
 
 // storm kills instances, one every few seconds, and in every third round Redis once.
 func (s *lifeSoak) storm(random *rand.Rand) {
-	began := time.Now()
-	for n := 1; time.Since(began) < lifeStorm; n++ {
+	began, lasts := time.Now(), lifeStorm
+	if *lifeFlag == 0 {
+		lasts = shortLifeStorm
+	}
+	for n := 1; time.Since(began) < lasts; n++ {
 		<-time.After(time.Second + time.Duration(random.Int64N(int64(3*time.Second))))
 		if s.rounds%3 == 0 && n == 3 {
 			s.restartRedis(random)

@@ -22,9 +22,7 @@ func TestALostPublishIsMadeUpFor(t *testing.T) {
 		p[1].join("duel") // the match is told to the first instance by the publish that is lost
 		lost := time.Now()
 		m := together(t, p...)
-		if took := time.Since(lost); took > within(toldBound) {
-			t.Errorf("told only after %v", took)
-		}
+		checkTook(t, "delivery without its publish", time.Since(lost), toldBound)
 		for _, x := range p {
 			x.leaveMatch(m.ID)
 		}

@@ -111,9 +111,7 @@ func (s *storm) orphan(i *instance) {
 		p.insist(other)
 	}
 	took := s.meeting(time.Now(), pair, other, other)
-	if most := within(reconnectBound); took > most {
-		s.cluster.t.Errorf("seed %d: players of a killed instance met %v after they were back, at most %v", s.seed, took, most)
-	}
+	checkTook(s.cluster.t, fmt.Sprintf("seed %d: a match of players of a killed instance", s.seed), took, reconnectBound)
 	s.report.suffered(comeBack, took)
 }
 
@@ -130,8 +128,6 @@ func (s *storm) told(harm func()) {
 	}
 	harm()
 	took := s.meeting(time.Now(), pair, at[0], at[1])
-	if most := within(toldBound); took > most {
-		s.cluster.t.Errorf("seed %d: told of a match %v after the harm, at most %v", s.seed, took, most)
-	}
+	checkTook(s.cluster.t, fmt.Sprintf("seed %d: delivery of a match whose publish was lost", s.seed), took, toldBound)
 	s.report.suffered(toldLate, took)
 }

@@ -16,7 +16,7 @@ import (
 // was lost on the way.
 func rolling(t *testing.T, change func(c *cluster, i *instance), opts ...option) *cluster {
 	t.Helper()
-	c := startCluster(t, 3, append(opts, withEnv("PRESENCE_TTL=5s", "PRESENCE_RECONNECT_GRACE=5s"))...)
+	c := startCluster(t, 3, opts...)
 	d, players := startDriver(c, 1, "d", 60, "duel", "trio", "five")
 	<-time.After(time.Second) // until they are at work
 	for _, i := range c.instances {
@@ -61,7 +61,7 @@ func TestARollingChangeOfVersionLosesNothing(t *testing.T) {
 	t.Parallel()
 	const version = "0.0.2-rolled"
 	newer := filepath.Join(t.TempDir(), "muster")
-	if err := build(newer, race.Enabled, "-ldflags", "-X main.version="+version); err != nil {
+	if err := build(newer, race.Enabled, "-ldflags", "-s -w -X main.version="+version); err != nil {
 		t.Fatal(err)
 	}
 	c := rolling(t, func(_ *cluster, i *instance) {

@@ -18,7 +18,12 @@ func TestAPlayerThatComesBackIsToldThatItWaits(t *testing.T) {
 	p := c.players("p", 2)
 	ticket := p[0].join("duel").TicketID
 	p[0].cut()
-	<-time.After(300 * time.Millisecond) // well within the grace
+	eventually(t, func() string {
+		if n := c.instances[1].queueStatus("duel").Waiting; n != 0 {
+			return fmt.Sprintf("%d wait", n)
+		}
+		return ""
+	}) // it is away, within its grace
 	welcome := p[0].connect(c.instances[1])
 	if len(welcome.Queued) != 1 || welcome.Queued[0].TicketID != ticket {
 		t.Errorf("the welcome names %+v, want %s", welcome.Queued, ticket)
@@ -40,18 +45,19 @@ func TestAPlayerThatComesBackIsToldThatItWaits(t *testing.T) {
 
 func TestAPlayerThatStaysAwayIsToldThatItLostItsPlace(t *testing.T) {
 	t.Parallel()
-	c := startCluster(t, 2)
+	c := startCluster(t, 2, withShortPresence)
 	p := c.players("p", 1)[0]
 	ticket := p.join("duel").TicketID
 	p.cut()
-	eventually(t, func() string {
-		if n := c.instances[1].queueStatus("duel").Waiting; n != 0 {
-			return fmt.Sprintf("%d wait", n)
-		}
-		return ""
-	})
 	// Past the grace the place is gone, not only skipped.
-	<-time.After(2500 * time.Millisecond)
+	eventually(t, func() string {
+		for _, i := range c.instances {
+			if i.counted(`muster_tickets_ended_total\{reason="presence_lost"\}`) {
+				return ""
+			}
+		}
+		return "the ticket has not ended"
+	})
 	welcome := p.connect(c.instances[1])
 	if len(welcome.Queued) != 0 {
 		t.Fatalf("the welcome names %+v", welcome.Queued)
@@ -86,7 +92,7 @@ func TestATakeOverClosesTheOldAndMovesTheMatch(t *testing.T) {
 
 func TestADeadConnectionDoesNotSpeakForANewerOne(t *testing.T) {
 	t.Parallel()
-	c := startCluster(t, 2)
+	c := startCluster(t, 2, withEnv("PRESENCE_HEARTBEAT=500ms", "PRESENCE_TTL=3s", "PRESENCE_RECONNECT_GRACE=3s"))
 	proxy := faultproxy.Start(t, c.instances[0].addr)
 	p := c.players("p", 2)
 	behind := *c.instances[0]
@@ -105,7 +111,7 @@ func TestADeadConnectionDoesNotSpeakForANewerOne(t *testing.T) {
 	if code := awaitEnd(t, old); code != protocol.CloseReplaced && code != -1 {
 		t.Errorf("the dead connection is closed with %d", code)
 	}
-	during(t, 1500*time.Millisecond, func() string { // longer than the old one's presence
+	during(t, 4*time.Second, func() string { // longer than the old one's presence
 		if n := c.instances[0].queueStatus("duel").Waiting; n != 1 {
 			return fmt.Sprintf("%d wait in the duel", n)
 		}
@@ -120,7 +126,7 @@ func TestADeadConnectionDoesNotSpeakForANewerOne(t *testing.T) {
 // said that it was there. That is no takeover of the second, which is all the client has.
 func TestAConnectionThatWasGivenUpTakesNothingOver(t *testing.T) {
 	t.Parallel()
-	c := startCluster(t, 2, withProxies())
+	c := startCluster(t, 2, withProxies(), withEnv("PRESENCE_RECONNECT_GRACE=1s"))
 	c.instances[0].proxy.Delay(200 * time.Millisecond)
 	var all []*player
 	for i := range 4 { // who wait for a fifth
@@ -155,10 +161,10 @@ func TestAConnectionThatWasGivenUpTakesNothingOver(t *testing.T) {
 
 func TestPresenceRestsOnPongsAlone(t *testing.T) {
 	t.Parallel()
-	c := startCluster(t, 1)
+	c := startCluster(t, 1, withEnv("PRESENCE_HEARTBEAT=500ms", "PRESENCE_TTL=3s", "PRESENCE_RECONNECT_GRACE=1s"))
 	p := c.players("p", 2)
 	p[0].join("duel")
-	during(t, 4*time.Second, func() string { // four times presence.ttl, without a message of the client
+	during(t, 5*time.Second, func() string { // longer than presence.ttl and grace, without a message of the client
 		if n := c.instances[0].queueStatus("duel").Waiting; n != 1 {
 			return fmt.Sprintf("%d wait in the duel", n)
 		}
@@ -171,7 +177,7 @@ func TestPresenceRestsOnPongsAlone(t *testing.T) {
 
 func TestASilentClientIsClosed(t *testing.T) {
 	t.Parallel()
-	c := startCluster(t, 1)
+	c := startCluster(t, 1, withShortPresence)
 	p := c.player("p1")
 	p.mute = func() bool { return true }
 	p.connect(c.instances[0])

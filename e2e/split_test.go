@@ -30,7 +30,9 @@ func startSplit(t *testing.T) *split {
 	url := redistest.StartSentinelAt(t, s.primary, s.toPrimary.Addr(), sentinelPatience)
 	sentinel := strings.TrimSuffix(strings.TrimPrefix(url, "redis://"), "/0?master_name="+redistest.MasterName)
 	s.toSentinel = faultproxy.Start(t, sentinel)
-	s.cluster = startCluster(t, 2, withURL(s.replica, url), withURLOf(0, strings.Replace(url, sentinel, s.toSentinel.Addr(), 1)))
+	// After the split the players of the old side are asserted only if their places were kept for as long: for presence.ttl and drain.
+	s.cluster = startCluster(t, 2, withURL(s.replica, url), withURLOf(0, strings.Replace(url, sentinel, s.toSentinel.Addr(), 1)),
+		withEnv("PRESENCE_TTL=90s", "PRESENCE_RECONNECT_GRACE=90s"))
 	return s
 }
 

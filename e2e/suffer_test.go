@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -89,9 +90,7 @@ func (s *storm) suffer(faults []fault) {
 	over := time.Now()
 	took := s.probe(over)
 	c.t.Logf("%s healed after %v", over.Format("15:04:05.000"), took)
-	if most := within(bound); took > most {
-		c.t.Errorf("seed %d: %s: healed only after %v, at most %v", s.seed, names, took, most)
-	}
+	checkTook(c.t, fmt.Sprintf("seed %d: recovery from %s", s.seed, names), took, bound)
 	if len(faults) > 1 {
 		names = atOnce
 	}

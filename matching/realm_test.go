@@ -20,6 +20,8 @@ import (
 // The times of the tests' realms. Nothing ends within a test but what it waits for.
 const (
 	testPresenceTTL = time.Minute
+	// testCallTimeout is long: under the race detector, on a busy machine, the embedded Redis takes its time.
+	testCallTimeout = 30 * time.Second
 	testGrace       = 30 * time.Second
 	testRenewal     = 500 * time.Millisecond // a lease is 3 s long
 	patience        = 20 * time.Second
@@ -101,7 +103,7 @@ func (r *realm) start() {
 // openStore opens an instance's access to the realm, in an open epoch and with a lease that is renewed.
 func (r *realm) openStore(url, name string, instance ident.Instance) {
 	r.Helper()
-	s, err := lua.Open(lua.Options{URL: url, Realm: name, Instance: instance, PresenceTTL: testPresenceTTL})
+	s, err := lua.Open(lua.Options{URL: url, Realm: name, Instance: instance, PresenceTTL: testPresenceTTL, CallTimeout: testCallTimeout})
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -157,6 +157,7 @@ func openStore(t *testing.T, url, realm string, instance ident.Instance) *lua.St
 	t.Helper()
 	s, err := lua.Open(lua.Options{
 		URL: url, Realm: realm, Instance: instance, PresenceTTL: testTTL, Drain: time.Second, Recovery: time.Millisecond,
+		CallTimeout: 30 * time.Second, // under the race detector, on a busy machine, the embedded Redis takes its time
 	})
 	if err != nil {
 		t.Fatal(err)

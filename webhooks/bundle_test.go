@@ -119,7 +119,8 @@ func (b *bundle) must(err error) {
 func (b *bundle) store() *lua.Store {
 	b.Helper()
 	b.instances++
-	s, err := lua.Open(lua.Options{URL: b.redis.URL(), Realm: b.realm, Instance: ident.Instance(fmt.Sprintf("i%d", b.instances))})
+	s, err := lua.Open(lua.Options{URL: b.redis.URL(), Realm: b.realm, Instance: ident.Instance(fmt.Sprintf("i%d", b.instances)),
+		CallTimeout: 30 * time.Second}) // the machine may be busy
 	b.must(err)
 	b.Cleanup(func() { _ = s.Close() })
 	return s
