@@ -28,10 +28,9 @@ run: build ## build and start a server (ARGS="--config muster.yaml")
 	bin/muster serve $(ARGS)
 
 .PHONY: test
-test: ## install what the tests need, vet, run all tests with the race detector
+test: ## install what the tests need, run all tests with vet and the race detector, print the ten slowest
 	scripts/install-test-tools.sh
-	$(GO) vet ./...
-	$(GO) test -race -timeout 11m ./...
+	scripts/test.sh
 
 .PHONY: lint
 lint: ## check format, go.mod, the linters of .golangci.yml, and that other systems can build it

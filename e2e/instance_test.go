@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/musterhq/muster/internal/child"
 	"github.com/musterhq/muster/internal/faultproxy"
@@ -39,7 +38,7 @@ type instance struct {
 }
 
 // httpClient is for single requests to instances.
-var httpClient = &http.Client{Timeout: 5 * time.Second}
+var httpClient = &http.Client{Timeout: patience}
 
 func (c *cluster) newInstance(name, config string) *instance {
 	c.t.Helper()

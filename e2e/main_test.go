@@ -15,7 +15,7 @@ import (
 var program string
 
 // parallelism is how many tests run at once, unless -parallel says otherwise: most of the time they wait for other processes.
-const parallelism = "6"
+const parallelism = "4"
 
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", parallelism); err != nil {

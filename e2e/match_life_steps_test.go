@@ -61,10 +61,10 @@ func TestAnInstanceDiesAtEachStep(t *testing.T) {
 	servers := startGameServers(t, seed)
 	c := startCluster(t, 3, withWorlds(lifeSettings(servers.URL)))
 	random := rand.New(rand.NewPCG(seed, 2))
-	for _, step := range steps {
+	for number, step := range steps {
 		same, again := 0, 0
 		for n := range times {
-			s := newStepPair(c, servers, random, fmt.Sprintf("%s-%d-", step.name[:3], n))
+			s := newStepPair(c, servers, random, fmt.Sprintf("s%d-%d-", number, n))
 			step.take(s)
 			if s.carryOn() == s.first {
 				same++

@@ -31,16 +31,21 @@ type player struct {
 	news     chan struct{}    // closed, and made anew, with each event
 }
 
-// connect opens a new connection, in place of an older one if there is one.
+// connect opens a new connection, in place of an older one if there is one. Like any client it tries again when the server is
+// unavailable: on a busy machine Redis may answer too late.
 func (p *player) connect(i *instance) *protocol.Welcome {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
-	welcome, err := p.tryConnect(ctx, i)
-	if err != nil {
-		p.t.Fatalf("%s connects to %s: %v", p.id, i.name, err)
+	for tick := time.Tick(pollInterval); ; <-tick {
+		welcome, err := p.tryConnect(ctx, i)
+		if err == nil {
+			return welcome
+		}
+		if refusal := (*protocol.Error)(nil); !errors.As(err, &refusal) || refusal.Code != protocol.CodeUnavailable {
+			p.t.Fatalf("%s connects to %s: %v", p.id, i.name, err)
+		}
 	}
-	return welcome
 }
 
 // tryConnect is connect where a failure is to be expected.
