@@ -15,7 +15,8 @@
 -- Returns     {1, own part of what was told, now_ms, then for each 1 stands | 2 adopt what Redis has | -3 replaced}
 -- Touches     pl, pr:<player>, ip:<instance>, ins, aw, q:<world>:<n>, m, mx, st, w, ws:<world>, no:<player>, kp, op:<world>,
 --             sh, al, an, dc:<world>, pub, i:<instance>
--- Cost        O(players + players of the matches); about 100 a call
+-- Cost        O(players + players of the matches); about 100 a call. The caller never cuts a match, since each call that
+--             names it restores it for all its players
 -- @include ending
 -- @include seats
 -- @include free_lost

@@ -2,7 +2,6 @@ package lua
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/musterhq/muster/internal/ident"
@@ -36,110 +35,6 @@ func (s *Store) OpenEpoch(ctx context.Context, floor ident.Place) (Epoch, error)
 		Number: r.place(3), MatchingOpensAt: r.number(4), Emptied: r.number(5) == 1,
 		OpensIn: time.Duration(r.number(4)-r.number(2)) * time.Millisecond,
 	}, r.err()
-}
-
-// Assertion is what an instance last saw of one of its sessions.
-type Assertion struct {
-	Session
-	// AsOf is the last place at which Record was known to be the truth.
-	AsOf ident.Place
-	// Record is the record's text; "" for an idle player.
-	Record string
-	// Match is the text of the match that the record names, if any.
-	Match string
-}
-
-// Asserted is what became of an assertion.
-type Asserted int
-
-const (
-	// Stands: Redis has it now.
-	Stands Asserted = iota + 1
-	// Adopt: Redis has newer knowledge; the session has to look again.
-	Adopt
-	// Replaced: a newer session has the player.
-	Replaced
-)
-
-// AssertState brings what sessions last saw into an epoch that the Store has not set yet. Every assertion
-// gets its answer. At most about 100 players a call, those of the matches counted; see AssertionBatches.
-func (s *Store) AssertState(ctx context.Context, epoch ident.Place, assertions []Assertion) ([]Asserted, error) {
-	if len(assertions) == 0 {
-		return nil, nil
-	}
-	var players, matches []any
-	at := map[ident.Match]int{} // where its text is, the newest that any of them saw
-	for _, a := range assertions {
-		record, err := ParseRecord(a.Record)
-		if err != nil {
-			return nil, err
-		}
-		players = append(players, string(a.Player), a.Generation.String(), a.AsOf.String(), a.Record)
-		if record.Match == "" || a.Match == "" {
-			continue
-		}
-		if i, ok := at[record.Match]; !ok {
-			matches = append(matches, string(record.Match), a.Match)
-			at[record.Match] = len(matches) - 1
-		} else if isNewer(record.Match, a.Match, matches[i]) {
-			matches[i] = a.Match
-		}
-	}
-	args := append([]any{len(assertions), len(at)}, append(players, matches...)...)
-	replies, err := s.attempt(ctx, []call{{script: "assert_state", args: args, epoch: epoch}})
-	if err != nil {
-		return nil, err
-	}
-	r := replies[0]
-	if err := r.err(); err != nil {
-		return nil, err
-	}
-	s.deliver(r)
-	outcomes := make([]Asserted, len(assertions))
-	for i := range assertions {
-		switch status := r.number(statusFieldsBefore + i); status {
-		case statusDone:
-			outcomes[i] = Stands
-		case statusAdopt:
-			outcomes[i] = Adopt
-		case codeReplaced:
-			outcomes[i] = Replaced
-		default:
-			return nil, fmt.Errorf("assert_state: status %d", status)
-		}
-	}
-	return outcomes, nil
-}
-
-// isNewer tells of two texts of a match whether the first is of a later version.
-func isNewer(id ident.Match, text string, than any) bool {
-	other, _ := than.(string)
-	m, err := ParseMatch(id, text)
-	known, knownErr := ParseMatch(id, other)
-	return err == nil && (knownErr != nil || m.Version > known.Version)
-}
-
-// AssertionBatches cuts assertions so that no call touches more than about 100 players.
-func AssertionBatches(all []Assertion) [][]Assertion {
-	var batches [][]Assertion
-	weight, begin := 0, 0
-	for i, a := range all {
-		w := 1
-		if a.Match != "" {
-			if m, err := ParseMatch("", a.Match); err == nil {
-				w += len(m.Players)
-			}
-		}
-		if weight+w > maxPlayersPerCall && i > begin {
-			batches = append(batches, all[begin:i])
-			weight, begin = 0, i
-		}
-		weight += w
-	}
-	if begin < len(all) {
-		batches = append(batches, all[begin:])
-	}
-	return batches
 }
 
 // Lease is the instance's lease after a renewal.

@@ -172,15 +172,13 @@ func (m *model) recover(i int, late bool) {
 	for n, c := range mine {
 		all[n] = Assertion{Session: c.Session, AsOf: c.asOf, Record: c.record, Match: c.match}
 	}
-	n := 0
 	for _, batch := range AssertionBatches(all) {
 		outcomes, err := s.AssertState(m.ctx, e.Number, batch)
 		m.must(err)
 		again, err := s.AssertState(m.ctx, e.Number, batch)
 		m.must(err)
 		for j, outcome := range outcomes {
-			m.settled(mine[n], batch[j], outcome, again[j])
-			n++
+			m.settled(m.sessions[batch[j].Player], batch[j], outcome, again[j])
 		}
 	}
 	s.SetEpoch(e.Number)

@@ -25,6 +25,29 @@ type hookedStore struct {
 	mu sync.Mutex
 	// guarded by mu
 	before, after map[string]func() // by call; run once
+	failing       map[string]int    // by call; how many more succeed before one fails
+}
+
+// failAfter has a call fail once, without effect, after n that succeed.
+func (h *hookedStore) failAfter(n int, call string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failing = map[string]int{call: n}
+}
+
+func (h *hookedStore) fails(call string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n, ok := h.failing[call]
+	if !ok {
+		return nil
+	}
+	if n > 0 {
+		h.failing[call] = n - 1
+		return nil
+	}
+	delete(h.failing, call)
+	return lua.ErrUnavailable
 }
 
 func (h *hookedStore) hook(when map[string]func(), call string, f func()) {
@@ -60,6 +83,9 @@ func (h *hookedStore) AssertState(ctx context.Context, epoch ident.Place, a []lu
 	}
 	h.add("assertState %d", len(a))
 	h.run(h.before, "assertState")
+	if err := h.fails("assertState"); err != nil {
+		return nil, err
+	}
 	return h.Store.AssertState(ctx, epoch, a)
 }
 

@@ -113,7 +113,33 @@ func (f *fakeSessions) Sessions() []lua.Session {
 func (f *fakeSessions) Assertions() []lua.Assertion {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Collect(maps.Values(f.here))
+	return slices.SortedFunc(maps.Values(f.here), func(a, b lua.Assertion) int { return strings.Compare(string(a.Player), string(b.Player)) })
+}
+
+// forget has a session know of its player what it knew before anything happened.
+func (f *fakeSessions) forget(session lua.Session) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.here[session] = lua.Assertion{Session: session}
+}
+
+// play has sessions of players in complete matches of one size.
+func (f *fakeSessions) play(matches, size int) {
+	at := time.Now().Add(-time.Minute)
+	ends := at.Add(time.Hour).UnixMilli()
+	for m := range matches {
+		players := make([]string, size)
+		for i := range players {
+			players[i] = fmt.Sprintf("q%d-%d", m, i)
+		}
+		text := fmt.Sprintf("complete|%d|1|duel|%d|%d|play=r|%s|", at.UnixMicro(), at.UnixMicro(), ends, strings.Join(players, ";"))
+		for _, p := range players {
+			f.enter(lua.PlayerState{
+				Player: ident.Player(p), Generation: ident.Place(at.UnixMicro()), AsOf: ident.Place(at.UnixMicro()),
+				Record: fmt.Sprintf("%d|m%d|%d||", at.UnixMicro(), m, ends), Match: text,
+			})
+		}
+	}
 }
 
 func (f *fakeSessions) Has(session lua.Session) bool {

@@ -99,6 +99,7 @@ type Keeper struct {
 	arrivals *groupcommit.Committer[*arrival, lua.PlayerState]
 	leaving  departures
 	flight   singleflight.Group
+	asserted assertions
 
 	renewedAt atomic.Int64 // the last renewal, in nanoseconds since started; 0 before the first
 	floor     atomic.Int64 // the highest place seen

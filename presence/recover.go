@@ -10,21 +10,44 @@ import (
 	"github.com/musterhq/muster/lua"
 )
 
-const (
-	// recoverTimeout bounds one recovery; it is tried again by the next call that needs it.
-	recoverTimeout = 30 * time.Second
-	// recoverAttempts is how often history may be lost again while it is being recovered.
-	recoverAttempts = 5
-)
+// recoverAttempts is how often history may be lost again while it is being recovered.
+const recoverAttempts = 5
+
+// assertions is how far the assertion of this instance's sessions in an epoch is. An attempt that fails, as Redis is out of
+// reach for a moment, leaves the rest to the next one. Used by one recovery at a time.
+type assertions struct {
+	epoch ident.Place
+	done  map[lua.Session]struct{}
+	// adopted are the sessions of which Redis has newer knowledge.
+	adopted []lua.Session
+}
+
+// in returns the assertions of an epoch: those of an older one count no more.
+func (a *assertions) in(epoch ident.Place) *assertions {
+	if a.epoch != epoch {
+		*a = assertions{epoch: epoch, done: map[lua.Session]struct{}{}}
+	}
+	return a
+}
+
+// left returns which of the sessions are still to be asserted.
+func (a *assertions) left(all []lua.Assertion) []lua.Assertion {
+	var left []lua.Assertion
+	for _, next := range all {
+		if _, done := a.done[next.Session]; !done {
+			left = append(left, next)
+		}
+	}
+	return left
+}
 
 // Recover is what a Store does when a call meets another history than its own (lua.Store.OnLostHistory):
 // it learns or opens the new epoch, declares the worlds, and asserts what the sessions last saw. Many
-// callers share one recovery.
+// callers share one recovery. Each of its calls has a time-out, but it has none as a whole: it may take long where
+// Redis is far away and the sessions are many, and one that fails continues in the next.
 func (k *Keeper) Recover(ctx context.Context) error {
 	done := k.flight.DoChan("recover", func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recoverTimeout)
-		defer cancel()
-		return nil, k.recover(ctx)
+		return nil, k.recover(context.WithoutCancel(ctx))
 	})
 	select {
 	case <-ctx.Done():
@@ -69,35 +92,48 @@ func (k *Keeper) enter(ctx context.Context, epoch ident.Place) error {
 		return fmt.Errorf("declare worlds: %w", err)
 	}
 	all := k.opts.Sessions.Assertions()
-	var newer []lua.Session
-	for _, batch := range lua.AssertionBatches(all) {
-		outcomes, err := k.opts.Store.AssertState(ctx, epoch, batch)
-		if err != nil {
-			return fmt.Errorf("assert %d sessions: %w", len(all), err)
-		}
-		for i, outcome := range outcomes {
-			switch outcome {
-			case lua.Adopt:
-				newer = append(newer, batch[i].Session)
-			case lua.Replaced:
-				k.replaced(batch[i].Session)
-			case lua.Stands:
-			}
-		}
+	adopted, err := k.assert(ctx, epoch, all)
+	if err != nil {
+		return err
 	}
 	k.opts.Store.SetEpoch(epoch)
 	k.epochs.Add(1)
 	for _, a := range all {
 		k.departMissing([]lua.Session{a.Session})
 	}
-	k.opts.Sessions.Doubt(newer)
+	k.opts.Sessions.Doubt(adopted)
 	k.healSoon(healing{look: true})
 	k.opts.Worlds.Poke()
 	if before == 0 {
 		k.opts.Log.Debug().Stringer("epoch", epoch).Msg("epoch entered")
 		return nil
 	}
-	k.opts.Log.Warn().Stringer("epoch", epoch).Int("sessions", len(all)).Int("adopted", len(newer)).
+	k.opts.Log.Warn().Stringer("epoch", epoch).Int("sessions", len(all)).Int("adopted", len(adopted)).
 		Msg("redis lost its history; sessions were asserted in a new epoch")
 	return nil
+}
+
+// assert asserts those sessions that have not been asserted in the epoch, and returns all for which Redis has newer knowledge.
+func (k *Keeper) assert(ctx context.Context, epoch ident.Place, all []lua.Assertion) (adopted []lua.Session, err error) {
+	progress := k.asserted.in(epoch)
+	left := progress.left(all)
+	for _, batch := range lua.AssertionBatches(left) {
+		outcomes, err := k.opts.Store.AssertState(ctx, epoch, batch)
+		if err != nil {
+			return nil, fmt.Errorf("assert %d of %d sessions: %w", len(left), len(all), err)
+		}
+		for i, outcome := range outcomes {
+			progress.done[batch[i].Session] = struct{}{}
+			switch outcome {
+			case lua.Adopt:
+				progress.adopted = append(progress.adopted, batch[i].Session)
+			case lua.Replaced:
+				k.replaced(batch[i].Session)
+			case lua.Stands:
+			}
+		}
+	}
+	adopted = progress.adopted
+	k.asserted = assertions{}
+	return adopted, nil
 }

@@ -134,6 +134,44 @@ func TestACallerDoesNotWaitLongerThanItWants(t *testing.T) {
 	})
 }
 
+func TestRecover_KeepsProgressOfAnEpoch(t *testing.T) {
+	onBackends(t, func(r *realm) {
+		session := r.queued()
+		r.sessions.forget(session) // so that Redis has newer knowledge of it, which the first call of all finds
+		r.sessions.play(7, 100)
+		r.lose()
+		r.store.failAfter(4, "assertState")
+		if err := r.keeper.Recover(r.ctx); !errors.Is(err, lua.ErrUnavailable) {
+			r.Fatalf("the interrupted attempt: %v", err)
+		}
+		if n := r.count("setEpoch", "doubt"); n != 0 {
+			r.Error("the epoch is set although sessions are not asserted yet")
+		}
+		first := r.count("assertState")
+		if err := r.keeper.Recover(r.ctx); err != nil {
+			r.Fatalf("the next attempt: %v", err)
+		}
+		second := r.count("assertState") - first
+		if first != 5 || second != 4 { // of the player by itself and seven matches, one of them twice
+			r.Errorf("%d calls in the first attempt and %d in the second, want 5 and 4", first, second)
+		}
+		if got := r.of("doubt"); !slices.Equal(got, []string{"doubt p"}) {
+			r.Errorf("%q, want that the state is read which the first attempt found to be newer", got)
+		}
+		states, err := r.store.States(r.ctx, []ident.Player{"q0-0", "q6-99"})
+		if err != nil || states[0].Match == "" || states[1].Match == "" {
+			r.Errorf("states %+v, %v", states, err)
+		}
+		r.lose()
+		if err := r.keeper.Recover(r.ctx); err != nil {
+			r.Fatalf("the next loss: %v", err)
+		}
+		if third := r.count("assertState") - first - second; third != 8 {
+			r.Errorf("%d calls in the next epoch, want all 8", third)
+		}
+	})
+}
+
 func TestASessionThatEndsWhileItIsAssertedIsDeparted(t *testing.T) {
 	onBackends(t, func(r *realm) {
 		session := r.queued()
