@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"time"
 
@@ -19,11 +20,11 @@ func setLogLevel(level configs.LogLevel) {
 	zerolog.SetGlobalLevel(parsed)
 }
 
-// newLogger logs to stderr: for people on a terminal, JSON elsewhere.
-func newLogger(c configs.Log) zerolog.Logger {
+// newLogger logs to out, which is written to stderr: for people on a terminal, JSON elsewhere.
+func newLogger(c configs.Log, out io.Writer) zerolog.Logger {
 	setLogLevel(c.Level)
 	if c.Format == configs.LogConsole || (c.Format == configs.LogAuto && isatty.IsTerminal(os.Stderr.Fd())) {
-		return zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly}).With().Timestamp().Logger()
+		out = zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly}
 	}
-	return zerolog.New(os.Stderr).With().Timestamp().Logger()
+	return zerolog.New(out).With().Timestamp().Logger()
 }

@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/musterhq/muster/configs"
 	"github.com/musterhq/muster/internal/garbage"
+	"github.com/musterhq/muster/internal/logqueue"
 	"github.com/musterhq/muster/server"
 )
 
@@ -23,18 +25,31 @@ var version = "dev"
 // exitBadConfig is the exit code where settings, or the command line, are wrong.
 const exitBadConfig = 2
 
+// flushTimeout bounds how long the last lines of the log may keep the process from ending.
+const flushTimeout = time.Second
+
 func main() {
-	if err := command().ExecuteContext(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		var (
-			problems configs.Problems
-			usage    *usageError
-		)
-		if errors.As(err, &problems) || errors.As(err, &usage) {
-			os.Exit(exitBadConfig)
-		}
-		os.Exit(1)
+	stderr := logqueue.New(os.Stderr, logqueue.DefaultBytes)
+	code := run(stderr)
+	_ = stderr.Close(flushTimeout) // there is nobody left to tell
+	os.Exit(code)
+}
+
+// run carries out the command line and returns the exit code.
+func run(stderr *logqueue.Writer) int {
+	err := command(stderr).ExecuteContext(context.Background())
+	if err == nil {
+		return 0
 	}
+	_, _ = fmt.Fprintln(stderr, err)
+	var (
+		problems configs.Problems
+		usage    *usageError
+	)
+	if errors.As(err, &problems) || errors.As(err, &usage) {
+		return exitBadConfig
+	}
+	return 1
 }
 
 // usageError is a command line that is wrong.
@@ -48,19 +63,19 @@ func noArguments(_ *cobra.Command, args []string) error {
 }
 
 // command is the command line: a bare `muster` is `muster serve`.
-func command() *cobra.Command {
-	root := serveCommand()
+func command(stderr *logqueue.Writer) *cobra.Command {
+	root := serveCommand(stderr)
 	root.Use, root.Version = "muster", version
 	root.Short = "Muster is a WebSocket matchmaking server on Redis"
 	root.CompletionOptions.HiddenDefaultCmd = true
-	serve := serveCommand()
+	serve := serveCommand(stderr)
 	serve.Use, serve.Short = "serve", "Serve players (the default)"
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(serve, versionCommand(), healthCommand(), loadCommand(), matchesCommand(), journalCommand(), webhooksCommand())
 	return root
 }
 
-func serveCommand() *cobra.Command {
+func serveCommand(stderr *logqueue.Writer) *cobra.Command {
 	var (
 		file  string
 		check bool
@@ -81,24 +96,28 @@ func serveCommand() *cobra.Command {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "settings are in order")
 			return err
 		}
-		return serve(cmd.Context(), config, load)
+		return serve(cmd.Context(), stderr, config, load)
 	}
 	return cmd
 }
 
-// serve runs an instance until it is told to stop. SIGHUP has the settings read again.
-func serve(ctx context.Context, config configs.Config, load func() (configs.Config, error)) error {
+// serve runs an instance until a signal ends it. SIGHUP reloads the settings.
+func serve(ctx context.Context, stderr *logqueue.Writer, config configs.Config, load func() (configs.Config, error)) error {
+	// Without this the first line after the reader of stderr or stdout has gone would end the process.
+	signal.Ignore(syscall.SIGPIPE)
 	if os.Getenv("GOGC") == "" {
 		go garbage.Pace(ctx)
 	}
-	log := newLogger(config.Log)
+	log := newLogger(config.Log, stderr)
 	switch limit, err := garbage.Bound(); {
 	case err != nil:
 		log.Warn().Err(err).Msg("memory is not bounded")
 	case limit > 0:
 		log.Info().Int64("bytes", limit).Msg("memory is bounded")
 	}
-	instance, err := server.New(ctx, server.Options{Config: config, Reload: load, SetLogLevel: setLogLevel, Version: version, Log: log})
+	instance, err := server.New(ctx, server.Options{
+		Config: config, Reload: load, SetLogLevel: setLogLevel, Version: version, Log: log, LogLinesLost: stderr.Lost,
+	})
 	if err != nil {
 		return err
 	}
@@ -120,7 +139,7 @@ func serve(ctx context.Context, config configs.Config, load func() (configs.Conf
 			}
 		}
 	}()
-	return instance.Run(ctx, func(public string) { banner(os.Stderr, log, config, public, instance.Embedded()) })
+	return instance.Run(ctx, func(public string) { banner(stderr, log, config, public, instance.Embedded()) })
 }
 
 func versionCommand() *cobra.Command {

@@ -24,7 +24,7 @@ func TestAWrongCommandLineIsAUsageError(t *testing.T) {
 		"what of journal": {"journal", "alive"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := command()
+			cmd := command(nil)
 			cmd.SetArgs(args)
 			cmd.SetOut(io.Discard)
 			cmd.SetErr(io.Discard)

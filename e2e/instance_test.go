@@ -31,6 +31,7 @@ type instance struct {
 	program string            // the built server
 	before  string            // what the shell does that becomes it, if anything
 	env     []string          // NAME=value, beside the cluster's
+	prepare func(*exec.Cmd)   // changes how the process is started; nil for nothing
 	proxy   *faultproxy.Proxy // between it and Redis; nil without withProxies
 
 	cmd  *exec.Cmd      // its ProcessState is set when proc has ended
@@ -86,6 +87,9 @@ func (i *instance) start() {
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(i.cluster.environ(i.redisURL()), i.env...), log, log
+	if i.prepare != nil {
+		i.prepare(cmd)
+	}
 	proc, err := child.Launch(cmd, syscall.SIGKILL)
 	if err != nil {
 		i.t.Fatal(err)

@@ -99,6 +99,18 @@ func (m *metrics) observe(sessions func() int, redisUp func() bool, epochs func(
 	)
 }
 
+// observeLog registers the counter of lost log lines, with 0 if nothing counts them.
+func (m *metrics) observeLog(lost func() uint64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(
+		prometheus.CounterOpts{Name: "muster_log_lines_lost_total", Help: "Log lines dropped because stderr was not read or was closed."},
+		func() float64 {
+			if lost == nil {
+				return 0
+			}
+			return float64(lost())
+		}))
+}
+
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
 }

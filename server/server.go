@@ -36,6 +36,8 @@ type Options struct {
 	SetLogLevel func(configs.LogLevel)
 	Version     string
 	Log         zerolog.Logger
+	// LogLinesLost counts the lines that the log could not write; nil if nothing counts them.
+	LogLinesLost func() uint64
 }
 
 // Server is one instance.
@@ -121,6 +123,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	}
 	s.metrics.registry.MustRegister(newQueueCollector(s))
 	s.metrics.observe(s.hub.Count, s.presence.Ready, s.presence.Epochs)
+	s.metrics.observeLog(opts.LogLinesLost)
 	s.store.OnTold(s.hub.Deliver)
 	s.store.OnBack(s.matching.Poke)
 	s.store.OnLostHistory(s.presence.Recover)
