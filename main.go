@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/musterhq/muster/configs"
@@ -101,7 +102,8 @@ func serveCommand(stderr *logqueue.Writer) *cobra.Command {
 	return cmd
 }
 
-// serve runs an instance until a signal ends it. SIGHUP reloads the settings.
+// serve runs an instance until a signal ends it. SIGHUP reloads the settings, or ends it like SIGTERM when it runs on
+// a terminal, which sends that signal when it is closed.
 func serve(ctx context.Context, stderr *logqueue.Writer, config configs.Config, load func() (configs.Config, error)) error {
 	// Without this the first line after the reader of stderr or stdout has gone would end the process.
 	signal.Ignore(syscall.SIGPIPE)
@@ -123,8 +125,9 @@ func serve(ctx context.Context, stderr *logqueue.Writer, config configs.Config, 
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	endsOnHangup := hangupEnds()
 	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
+	signal.Notify(hangup, syscall.SIGHUP) // until the end: a terminal and its shell may each send one
 	defer signal.Stop(hangup)
 	go func() {
 		for {
@@ -133,13 +136,29 @@ func serve(ctx context.Context, stderr *logqueue.Writer, config configs.Config, 
 				stop() // a second signal ends the process at once
 				return
 			case <-hangup:
-				if err := instance.Reload(); err != nil {
+				if endsOnHangup {
+					stop()
+				} else if err := instance.Reload(); err != nil {
 					log.Error().Err(err).Msg("settings not read again")
 				}
 			}
 		}
 	}()
 	return instance.Run(ctx, func(public string) { banner(stderr, log, config, public, instance.Embedded()) })
+}
+
+// hangupEnds reports whether SIGHUP means that the terminal was closed: the process runs on one, and was not started
+// to outlive it (nohup). It asks before the terminal is gone.
+func hangupEnds() bool {
+	if signal.Ignored(syscall.SIGHUP) {
+		return false
+	}
+	for _, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
+		if isatty.IsTerminal(f.Fd()) {
+			return true
+		}
+	}
+	return false
 }
 
 func versionCommand() *cobra.Command {
