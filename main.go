@@ -87,7 +87,7 @@ func serveCommand(stderr *logqueue.Writer) *cobra.Command {
 	configs.AddFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		load := func() (configs.Config, error) {
-			return configs.Load(configs.Options{File: file, Environ: os.Environ(), Flags: cmd.Flags()})
+			return loadSettings(file, cmd.Flags())
 		}
 		config, err := load()
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -31,7 +30,7 @@ func settingsOf(cmd *cobra.Command) func() (configs.Config, error) {
 	cmd.Flags().String("redis-url", "", "redis://, rediss:// or unix://")
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	return func() (configs.Config, error) {
-		return configs.Load(configs.Options{File: file, Environ: os.Environ(), Flags: cmd.Flags()})
+		return loadSettings(file, cmd.Flags())
 	}
 }
 

@@ -20,6 +20,21 @@ func (l *loader) checkServer(c *Config) {
 	l.checkWebhooks(c.Webhooks)
 }
 
+// checkURL reports why the library that will use a URL does not take it.
+func (l *loader) checkURL(path string, address Secret, file string, check func(string) error) {
+	if check == nil || address == "" {
+		return
+	}
+	err := check(address.Reveal())
+	switch {
+	case err == nil:
+	case file != "":
+		l.report("names a file whose text "+err.Error(), path+"_file")
+	default:
+		l.report(err.Error(), path)
+	}
+}
+
 // checkWebhooks refuses an address a second time: its deliveries are told apart by it. The address is not
 // repeated, as it may hold a token.
 func (l *loader) checkWebhooks(webhooks []Webhook) {

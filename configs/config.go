@@ -34,7 +34,7 @@ type Config struct {
 
 // Redis says where the state lives. An empty URL is the embedded Redis.
 type Redis struct {
-	URL      Secret        `koanf:"url" form:"redis_url"`
+	URL      Secret        `koanf:"url"`
 	URLFile  string        `koanf:"url_file"`
 	Recovery time.Duration `koanf:"recovery" range:"100ms..1m"`
 }
@@ -108,7 +108,7 @@ const (
 
 // Journal is a Postgres database to which matches are written. An empty URL is none.
 type Journal struct {
-	URL      Secret `koanf:"url" form:"postgres_url"`
+	URL      Secret `koanf:"url"`
 	URLFile  string `koanf:"url_file"`
 	Attempts int    `koanf:"attempts" range:"1..100"`
 }

@@ -1,7 +1,9 @@
 package configs
 
 import (
+	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -27,15 +29,11 @@ var forms = map[string]func(string) string{
 		return unless(isOrigin(s), "must be an origin as a browser sends it: scheme://host or scheme://host:port, "+
 			"in small letters, without a path, a wildcard or the scheme's own port")
 	},
-	"redis_url": func(s string) string {
-		return unless(s == "" || isRedisURL(s), "must be redis://host:port, rediss://host:port or unix:///path "+
-			"(user, password, /database and ?options as go-redis reads them), or empty for the embedded Redis")
-	},
-	"postgres_url": func(s string) string {
-		return unless(s == "" || isURL(s, "postgres", "postgresql"), "must be a URL that starts with postgres://")
-	},
 	"http_url": func(s string) string {
-		return unless(isURL(s, "http", "https"), "must be a URL that starts with http:// or https://")
+		if !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") {
+			return "must be a URL that starts with http:// or https://"
+		}
+		return unless(isHTTPURL(s), "must be a URL with a host, and with special characters percent-encoded")
 	},
 	"namespace": func(s string) string {
 		return unless(namespace.MatchString(s), "must be a namespace of Kubernetes: at most 63 characters out of a-z 0-9 -")
@@ -53,7 +51,7 @@ func unless(right bool, allowed string) string {
 	return allowed
 }
 
-var hostname = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?\.?$`)
+var hostname = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?\.?$`)
 
 // isHost reports whether s is a name or an address, without brackets.
 func isHost(s string) bool {
@@ -100,41 +98,12 @@ func isOrigin(s string) bool {
 	return true
 }
 
-func isURL(s string, schemes ...string) bool {
+// isHTTPURL reports whether net/http can send a request to the URL.
+func isHTTPURL(s string) bool {
 	u, err := url.Parse(s)
-	if err != nil || !isHost(u.Hostname()) || u.Port() != "" && !isPort(u.Port()) {
+	if err != nil || u.Hostname() == "" || u.Port() != "" && !isPort(u.Port()) {
 		return false
 	}
-	for _, scheme := range schemes {
-		if u.Scheme == scheme {
-			return true
-		}
-	}
-	return false
-}
-
-// isRedisURL checks what go-redis, which parses the URL when it connects, is sure to refuse.
-func isRedisURL(s string) bool {
-	u, err := url.Parse(s)
-	if err != nil {
-		return false
-	}
-	query, err := url.ParseQuery(u.RawQuery)
-	if err != nil {
-		return false
-	}
-	if u.Scheme == "unix" {
-		return u.Host == "" && len(u.Path) > 1
-	}
-	for _, addr := range query["addr"] {
-		if host, port, err := net.SplitHostPort(addr); err != nil || !isHost(host) || !isPort(port) {
-			return false
-		}
-	}
-	if database := strings.Trim(u.Path, "/"); database != "" {
-		if _, err := strconv.ParseUint(database, 10, 16); err != nil {
-			return false
-		}
-	}
-	return isURL(s, "redis", "rediss")
+	request, err := http.NewRequest(http.MethodPost, s, http.NoBody) //nolint:noctx // it is not sent
+	return err == nil && request.Write(io.Discard) == nil
 }

@@ -19,6 +19,9 @@ type Options struct {
 	Environ []string
 	// Flags are those that AddFlags declared, after parsing; only the ones that were given count.
 	Flags *pflag.FlagSet
+	// CheckRedisURL and CheckJournalURL are those of the packages that connect there: they let the library that will
+	// use a URL parse it. Their errors must not show the URL. A function that is nil takes everything.
+	CheckRedisURL, CheckJournalURL func(string) error
 }
 
 // Load reads the settings and checks them. Its error is always of type Problems and names everything
@@ -37,6 +40,8 @@ func Load(o Options) (Config, error) {
 	c := defaultServer()
 	l.unmarshal(&c)
 	l.finish(&c)
+	l.checkURL("redis.url", c.Redis.URL, c.Redis.URLFile, o.CheckRedisURL)
+	l.checkURL("journal.url", c.Journal.URL, c.Journal.URLFile, o.CheckJournalURL)
 	l.checkServer(&c)
 	l.checkWorlds(c.Worlds)
 	l.checkAvailable(&c)

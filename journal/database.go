@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/musterhq/muster/internal/dsn"
 )
 
 const (
@@ -23,9 +26,29 @@ type Database struct {
 	realm string
 }
 
-// OpenDatabase builds a Database. It connects when it is first asked. The error shows no password.
+// CheckURL reports whether pgx takes an address of PostgreSQL, and why not, without showing any part of the address.
+func CheckURL(url string) error {
+	_, err := parseURL(url)
+	return err
+}
+
+func parseURL(url string) (config *pgxpool.Config, err error) {
+	err = dsn.Check(url, func() error {
+		config, err = pgxpool.ParseConfig(url)
+		var refused *pgconn.ParseConfigError
+		if errors.As(err, &refused) {
+			// Its text repeats the address between backticks and masks only what it takes for the password.
+			text := err.Error()
+			return errors.New(text[strings.LastIndex(text, "`: ")+len("`: "):])
+		}
+		return err
+	})
+	return config, err
+}
+
+// OpenDatabase builds a Database. It connects when it is first asked. The error shows no part of the address.
 func OpenDatabase(ctx context.Context, url, realm string) (*Database, error) {
-	config, err := pgxpool.ParseConfig(url)
+	config, err := parseURL(url)
 	if err != nil {
 		return nil, fmt.Errorf("journal.url: %w", err)
 	}
