@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"github.com/musterhq/muster/internal/ident"
 )
 
@@ -95,7 +97,7 @@ func agonesCall(s Settings, told brief, _ time.Time) (call, error) {
 // 200 the reply has no server.
 func agonesEndpoint(body []byte, _ ident.Match) (json.RawMessage, error) {
 	var reply agonesReply
-	if err := json.Unmarshal(body, &reply); err != nil {
+	if err := jsonv2.Unmarshal(body, &reply); err != nil {
 		return nil, badReply("reply is no allocation: %w", err)
 	}
 	if reply.GameServerName == "" || reply.Address == "" {

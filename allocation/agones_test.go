@@ -253,6 +253,7 @@ func TestAgonesRepliesThatAreNoServer(t *testing.T) {
 	for _, body := range []string{
 		``, `null`, `[]`, `{}`, `"x"`, `{"gameServerName":"a"}`, `{"address":"192.0.2.9"}`,
 		`{"gameServerName":"a","address":7}`, `{"gameServerName":"a","address":"b","ports":[{"port":"x"}]}`,
+		`{"gameServerName":"a","gameServerName":"b","address":"c"}`, `{"gameServerName":"a","address":"\ud800"}`,
 		`{"gameServerName":"a","address":"` + strings.Repeat("x", MaxEndpointBytes) + `"}`,
 	} {
 		if endpoint, err := agonesEndpoint([]byte(body), "m1"); err == nil {

@@ -3,7 +3,8 @@ package allocation
 import (
 	"bytes"
 	"encoding/json"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // MaxEndpointBytes is how long an endpoint may be, without the white space between its parts. Every player of
@@ -11,25 +12,28 @@ import (
 const MaxEndpointBytes = 4 << 10
 
 // checkEndpoint is an endpoint in its shortest form, if it may be one: any JSON but null.
-func checkEndpoint(endpoint json.RawMessage) (json.RawMessage, error) {
-	if len(endpoint) == 0 || string(endpoint) == "null" {
+//
+// It is read as strictly as clients read it, since it goes to them, to the journal and to webhooks as it was given. With
+// a name that is repeated in an object, half of a surrogate pair or bytes that are not UTF-8 each `welcome` of its players
+// would fail.
+func checkEndpoint(endpoint jsontext.Value) (json.RawMessage, error) {
+	if endpoint.Kind() == 'n' || len(endpoint) == 0 {
 		return nil, badReply("reply has no endpoint")
 	}
-	// encoding/json lets bytes pass that are no text, and a browser closes the connection that brings them.
-	if !utf8.Valid(endpoint) {
-		return nil, badReply("endpoint is not UTF-8")
+	if !endpoint.IsValid() {
+		return nil, badReply("endpoint is not valid JSON, or has a name twice in an object")
 	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, endpoint); err != nil {
-		return nil, badReply("endpoint is no JSON: %w", err)
+	compact := bytes.Clone(endpoint)
+	if err := (*jsontext.Value)(&compact).Compact(); err != nil {
+		return nil, badReply("endpoint is not valid JSON: %w", err)
 	}
-	if compact.Len() > MaxEndpointBytes {
+	if len(compact) > MaxEndpointBytes {
 		return nil, badReply("endpoint has more than %d bytes", MaxEndpointBytes)
 	}
-	if depth(compact.Bytes()) > maxEndpointDepth {
+	if depth(compact) > maxEndpointDepth {
 		return nil, badReply("endpoint is nested more than %d deep", maxEndpointDepth)
 	}
-	return compact.Bytes(), nil
+	return compact, nil
 }
 
 // maxEndpointDepth is how deep an endpoint may be nested: as deep as a message of the protocol.

@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/musterhq/muster/internal/ident"
 )
 
@@ -51,9 +54,8 @@ func sign(secret, timestamp string, body []byte) string {
 // no other: a receiver that answers twice on a kept connection has the second answer read as that of the next
 // request, which HTTP/1.1 cannot tell.
 func webhookEndpoint(body []byte, match ident.Match) (json.RawMessage, error) {
-	// A map, because encoding/json does not tell the case of a struct's names.
-	var reply map[string]json.RawMessage
-	if err := json.Unmarshal(body, &reply); err != nil {
+	var reply map[string]jsontext.Value
+	if err := jsonv2.Unmarshal(body, &reply); err != nil {
 		return nil, badReply("reply is no JSON object: %w", err)
 	}
 	if named, ok := reply["match_id"]; ok && string(named) != strconv.Quote(string(match)) {

@@ -112,6 +112,10 @@ func TestWhatIsNoEndpointFailsTheAttempt(t *testing.T) {
 		"nested too deep": reply(http.StatusOK, `{"endpoint":`+strings.Repeat("[", 17)+strings.Repeat("]", 17)+`}`),
 		"a byte too many": reply(http.StatusOK, `{"endpoint":"`+strings.Repeat("x", MaxEndpointBytes-1)+`"}`),
 		"no text":         reply(http.StatusOK, "{\"endpoint\":\"\xff\xfe\"}"),
+		"a name twice":    reply(http.StatusOK, `{"endpoint":1,"endpoint":2}`),
+		"a name twice in": reply(http.StatusOK, `{"endpoint":{"a":[{"b":1,"\u0062":2}]}}`),
+		"half a pair":     reply(http.StatusOK, `{"endpoint":"\ud800"}`),
+		"half a pair in":  reply(http.StatusOK, `{"endpoint":{"a\udc00b":1}}`),
 		"endless":         reply(http.StatusOK, `{"endpoint":1}`+strings.Repeat(" ", 2*maxReplyBytes)),
 	} {
 		t.Run(name, func(t *testing.T) {
