@@ -17,12 +17,12 @@
 -- @include tell
 -- @include of_match
 local count = tonumber(ARGV[5])
-local answers = answer_each(6, count, function(player, record)
+local answers = answer_each(6, count, function(player, record, _, presence, generation)
   if record.acked == '' or record.acked == 's' then
     if record.acked == 's' then seat_holds[player] = false end
     record.acked = record.acked == 's' and 't' or '1'
     save(player)
-    tell_self()
+    tell_of_request(player, presence, generation)
   end
   return 0
 end)

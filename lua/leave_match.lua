@@ -24,15 +24,16 @@ for i = 1, count do
   if id ~= '' then ids[#ids + 1] = id end
 end
 preload_matches(ids)
-local answers = answer_each(6, count, function(player, record, id)
+local answers = answer_each(6, count, function(player, record, id, presence, generation)
   local match = match_of(id)
-  tell_self()
   local fell_through = match and is_held(match)
   if fell_through then
+    tell_self()
     cancel_match(id, match, match.state == 'proposed' and 'declined' or 'left', {[player] = true})
   else
     unbind(record, player)
     save(player)
+    tell_of_request(player, presence, generation)
     if match then leave_seat(id, match, player, record.version) end
   end
   return match and #match.players + 1 or 1, fell_through

@@ -39,11 +39,7 @@ if fell_through then
   cancel_match(record.match, match, match.state == 'proposed' and 'declined' or 'left', {[player] = 'left'})
 elseif #left > 0 then
   save(player)
-  if generation == '' then
-    tell_player(player, presence) -- its session did not ask
-  else
-    tell_self()
-  end
+  tell_of_request(player, presence, generation)
 end
 flush()
 flush_matches()

@@ -85,6 +85,38 @@ var matchRules = []rule{
 		again: `= no such match`,
 	},
 	{
+		name: "a request of no session: the player's session is told of its acknowledgement", script: "ack_match",
+		given: (*bundle).matchedApart,
+		do:    func(b *bundle) string { return said(b.stores[0].AckMatch(b.ctx, Session{Player: "x"}, "m1")) },
+		want: `
+			- pl x = #1001007|m1|@3601001||
+			- pub b = 2
+			+ pl x = #1001008|m1|@3601001|1|
+			+ pub b = 3
+			= #1001008|m1|@3601001|1|
+		`,
+		again: `= #1001008|m1|@3601001|1|`,
+	},
+	{
+		name: "a request of no session: the player's session is told that it left", script: "leave_match",
+		given: (*bundle).matchedApart,
+		do:    func(b *bundle) string { return said(b.stores[0].LeaveMatch(b.ctx, Session{Player: "x"}, "m1")) },
+		want: `
+			- m m1 = complete|#1001007|#0|duel|#1001007|@3601001|play=rm1|x;y|
+			- pl x = #1001007|m1|@3601001||
+			- pub a = 2
+			- pub b = 2
+			+ kp x = @301001
+			+ m m1 = complete|#1001008|#0|duel|#1001007|@3601001|play=rm1|x;y|x
+			+ pl x = #1001008||||
+			+ pub a = 3
+			+ pub b = 3
+			a told 3: match m1
+			= #1001008||||
+		`,
+		again: `= no such match`,
+	},
+	{
 		name: "no match, of a player who has none", script: "leave_match",
 		given: func(b *bundle) { b.waiting(0, pairs, "x") },
 		do:    func(b *bundle) string { return said(b.stores[0].LeaveMatch(b.ctx, b.who["x"], "")) },
@@ -165,6 +197,16 @@ func (b *bundle) matched() {
 	b.Helper()
 	b.waiting(0, pairs, "x", "y")
 	b.who["old"] = b.who["x"]
+	if f := b.form(0, pairs, 1); f.Matches != 1 {
+		b.Fatalf("formed %+v", f)
+	}
+}
+
+// matchedApart puts x, whose session is on the instance b, and y into the match m1.
+func (b *bundle) matchedApart() {
+	b.Helper()
+	b.waiting(1, pairs, "x")
+	b.waiting(0, pairs, "y")
 	if f := b.form(0, pairs, 1); f.Matches != 1 {
 		b.Fatalf("formed %+v", f)
 	}

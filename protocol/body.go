@@ -27,10 +27,10 @@ type HeartbeatBody struct {
 	PlayerID string `json:"player_id,omitempty"`
 }
 
-// AnswerBody is the body of POST /v1/matching/accept and /v1/matching/decline.
-type AnswerBody struct {
+// OfMatchBody is the body of POST /v1/matching/accept, decline, ack and leave_match.
+type OfMatchBody struct {
 	MatchID string `json:"match_id"`
-	// PlayerID is who a back end answers for.
+	// PlayerID is the player that a back end speaks for; "" for the caller.
 	PlayerID string `json:"player_id,omitempty"`
 }
 
@@ -55,7 +55,7 @@ func (b *LeaveBody) read(f *fields) {
 
 func (b *HeartbeatBody) read(f *fields) { b.PlayerID = f.optionalID("player_id") }
 
-func (b *AnswerBody) read(f *fields) {
+func (b *OfMatchBody) read(f *fields) {
 	b.MatchID = f.id("match_id")
 	b.PlayerID = f.optionalID("player_id")
 }

@@ -1,6 +1,10 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
 
 // Types of requests.
 const (
@@ -27,6 +31,9 @@ var requests = map[string]func() Request{
 	TypeLeaveMatch: func() Request { return new(LeaveMatch) },
 	TypePing:       func() Request { return new(Ping) },
 }
+
+// RequestTypes returns the types of all requests, sorted.
+func RequestTypes() []string { return slices.Sorted(maps.Keys(requests)) }
 
 // Hello is the first message of a connection. The reply is Welcome.
 type Hello struct {

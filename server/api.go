@@ -27,8 +27,11 @@ func (s *Server) routes(e *gin.Engine) {
 	v1.POST("/matching/join", s.handle(s.postJoin))
 	v1.POST("/matching/leave", s.handle(s.postLeave))
 	v1.POST("/matching/heartbeat", s.handle(s.postHeartbeat))
-	v1.POST("/matching/accept", s.handle(s.postAccept))
-	v1.POST("/matching/decline", s.handle(s.postDecline))
+	for verb, do := range map[string]ofMatch{
+		"accept": s.acceptMatch, "decline": s.store.DeclineMatch, "ack": s.store.AckMatch, "leave_match": s.store.LeaveMatch,
+	} {
+		v1.POST("/matching/"+verb, s.handle(postOfMatch(do)))
+	}
 	v1.GET("/matching/my-status", s.handle(s.getMyStatus))
 	v1.GET("/matching/worlds", s.handle(s.getWorlds))
 	v1.GET("/matching/queue-status/:world", s.handle(s.getQueueStatus))

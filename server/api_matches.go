@@ -118,40 +118,33 @@ func (s *Server) postSeats(ctx context.Context, c *gin.Context) (int, any, error
 // seatsMax is the most players of a match.
 const seatsMax = 100
 
-func (s *Server) postAccept(ctx context.Context, c *gin.Context) (int, any, error) {
-	player, match, err := answeredMatch(c)
-	if err != nil {
-		return 0, nil, err
+// ofMatch carries out what a player asks of the match that it is in.
+type ofMatch func(ctx context.Context, who lua.Session, match ident.Match) (lua.Outcome, error)
+
+// postOfMatch is the endpoint of a player's request about its match.
+func postOfMatch(do ofMatch) endpoint {
+	return func(ctx context.Context, c *gin.Context) (int, any, error) {
+		var body protocol.OfMatchBody
+		if err := decode(c, &body); err != nil {
+			return 0, nil, err
+		}
+		player, err := caller(c, body.PlayerID)
+		if err != nil {
+			return 0, nil, err
+		}
+		if _, err := do(ctx, lua.Session{Player: player}, ident.Match(body.MatchID)); err != nil {
+			return 0, nil, err
+		}
+		return http.StatusOK, gin.H{"match_id": body.MatchID}, nil
 	}
-	out, err := s.store.AcceptMatch(ctx, lua.Session{Player: player}, match)
-	if err != nil {
-		return 0, nil, err
-	}
-	if out.State == lua.Allocating {
+}
+
+func (s *Server) acceptMatch(ctx context.Context, who lua.Session, match ident.Match) (lua.Outcome, error) {
+	out, err := s.store.AcceptMatch(ctx, who, match)
+	if err == nil && out.State == lua.Allocating {
 		s.allocations.Poke()
 	}
-	return http.StatusOK, gin.H{"match_id": match}, nil
-}
-
-func (s *Server) postDecline(ctx context.Context, c *gin.Context) (int, any, error) {
-	player, match, err := answeredMatch(c)
-	if err != nil {
-		return 0, nil, err
-	}
-	if _, err := s.store.DeclineMatch(ctx, lua.Session{Player: player}, match); err != nil {
-		return 0, nil, err
-	}
-	return http.StatusOK, gin.H{"match_id": match}, nil
-}
-
-// answeredMatch is whose answer to a proposed match a request brings.
-func answeredMatch(c *gin.Context) (ident.Player, ident.Match, error) {
-	var body protocol.AnswerBody
-	if err := decode(c, &body); err != nil {
-		return "", "", err
-	}
-	player, err := caller(c, body.PlayerID)
-	return player, ident.Match(body.MatchID), err
+	return out, err
 }
 
 func (s *Server) deleteMatch(ctx context.Context, c *gin.Context) (int, any, error) {

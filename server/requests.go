@@ -142,14 +142,11 @@ func (c *socket) status(ctx context.Context) (protocol.Message, error) {
 }
 
 func (c *socket) accept(ctx context.Context, r *protocol.Accept) (protocol.Message, error) {
-	out, err := c.server.store.AcceptMatch(ctx, c.session.ID(), ident.Match(r.MatchID))
+	out, err := c.server.acceptMatch(ctx, c.session.ID(), ident.Match(r.MatchID))
 	if err != nil {
 		return nil, err
 	}
 	c.session.Answering(out.Before)
-	if out.State == lua.Allocating {
-		c.server.allocations.Poke()
-	}
 	return &protocol.Accepted{MatchID: r.MatchID}, nil
 }
 

@@ -4,8 +4,9 @@ local PLAYERS_MAX = 200
 local before = int(last) -- what has a place up to it was so before these were asked
 
 -- answer_each answers each player, generation, match that stands in the arguments by do_it, for a session that was
--- not taken over and whose record names the match. do_it returns how many players it looked at, and whether what became
--- of the player is in what is told, and not in the answer.
+-- not taken over and whose record names the match. do_it is given the player's id, record, match id, presence and
+-- generation ('' without a session). It returns how many players it looked at, and whether what became of the player is
+-- in what is told, and not in the answer.
 local function answer_each(first, count, do_it)
   local players, generations, answers, near = {}, {}, {}, 0
   for i = 1, count do
@@ -24,7 +25,7 @@ local function answer_each(first, count, do_it)
     elseif near >= PLAYERS_MAX then
       answers[i] = {0}
     else
-      local looked_at, is_told = do_it(player, record, id)
+      local looked_at, is_told = do_it(player, record, id, presences[i], generation)
       near = near + looked_at
       answers[i] = {1, player, is_told}
     end

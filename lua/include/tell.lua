@@ -33,6 +33,16 @@ local function tell_player(player, presence, notice)
   end
 end
 
+-- tell_of_request makes known what a player's own request changed: to the session that sent it by the reply, to the
+-- player's session by a line where the request came without one, over HTTP.
+local function tell_of_request(player, presence, generation)
+  if generation == '' then
+    tell_player(player, presence)
+  else
+    tell_self()
+  end
+end
+
 -- tell_match sends a match once to each instance that is told of it: as it stands in the end.
 local function tell_match(instance, id, text)
   local lines, seen = lines_for(instance), told_matches[id]
