@@ -31,13 +31,13 @@ const flushTimeout = time.Second
 
 func main() {
 	stderr := logqueue.New(os.Stderr, logqueue.DefaultBytes)
-	code := run(stderr)
+	code := execute(stderr)
 	_ = stderr.Close(flushTimeout) // there is nobody left to tell
 	os.Exit(code)
 }
 
-// run carries out the command line and returns the exit code.
-func run(stderr *logqueue.Writer) int {
+// execute carries out the command line and returns the exit code.
+func execute(stderr *logqueue.Writer) int {
 	err := command(stderr).ExecuteContext(context.Background())
 	if err == nil {
 		return 0

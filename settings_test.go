@@ -2,10 +2,14 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/musterhq/muster/internal/logqueue"
 )
 
 // check runs `muster --check` on a file with the text and returns its output, in which the file is called F.
@@ -22,7 +26,9 @@ func check(t *testing.T, text string) (string, error) {
 func run(t *testing.T, file string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	cmd := command()
+	stderr := logqueue.New(io.Discard, logqueue.DefaultBytes)
+	t.Cleanup(func() { _ = stderr.Close(time.Minute) }) // what is discarded is written in time
+	cmd := command(stderr)
 	cmd.SetArgs(args)
 	cmd.SetOut(&out)
 	cmd.SetErr(&out)
