@@ -31,7 +31,7 @@ for i = 1, count do
   keys[i] = prefix .. 'pr:' .. players[i]
 end
 preload(players)
-local presences = redis.call('MGET', unpack(keys))
+local presences = mget(keys)
 local here, seen = {}, {}
 
 for i, player in ipairs(players) do
@@ -58,7 +58,7 @@ for i, player in ipairs(players) do
   end
 end
 if #here > 0 then
-  redis.call('SADD', prefix .. 'ip:' .. self, unpack(here))
+  write_many('SADD', prefix .. 'ip:' .. self, here)
   -- Without a lease it counts as silent, so that the sweep finds whom it holds should it end before it has one.
   redis.call('ZADD', prefix .. 'ins', 'NX', int(now_ms), self)
 end
@@ -71,4 +71,4 @@ for i, player in ipairs(players) do
     end
   end
 end
-return finish({1, tell_all(), int(now_ms), as_of, unpack(replies)})
+return finish(append({1, tell_all(), int(now_ms), as_of}, replies))

@@ -35,7 +35,7 @@ for i = 1, match_count do
 end
 preload(players)
 -- @include restore_match
-local presences, statuses, here, quitters = redis.call('MGET', unpack(keys)), {}, {}, {}
+local presences, statuses, here, quitters = mget(keys), {}, {}, {}
 
 -- settle decides between what Redis has and what the session saw, and writes the winner.
 local function settle(a)
@@ -107,11 +107,11 @@ for player, id in pairs(quitters) do
   end
 end
 if #here > 0 then
-  redis.call('SADD', prefix .. 'ip:' .. self, unpack(here))
+  write_many('SADD', prefix .. 'ip:' .. self, here)
   redis.call('ZADD', prefix .. 'ins', 'NX', int(now_ms), self) -- as arrive does
 end
 flush()
 flush_matches()
 -- Whoever has come back gets the time that Redis was away.
 calm_until_ms = now_ms + presence_ttl_ms
-return finish({1, tell_all(), int(now_ms), unpack(statuses)})
+return finish(append({1, tell_all(), int(now_ms)}, statuses))

@@ -6,6 +6,6 @@ const (
 	maxPlayersPerCall = 100
 	// maxWindow is how far it looks at most, whatever a world's scan says.
 	maxWindow = 200
-	// sweepLimit is the most of each kind that a sweep changes.
+	// sweepLimit is the most players that a sweep touches, in all kinds and worlds together.
 	sweepLimit = 100
 )

@@ -23,7 +23,7 @@ for i = 1, count do
   keys[i] = prefix .. 'pr:' .. players[i]
 end
 preload(players)
-local presences = redis.call('MGET', unpack(keys))
+local presences = mget(keys)
 for i, player in ipairs(players) do
   local generation, presence = ARGV[6 + i * 2], parse_presence(presences[i])
   local status = CODE_GONE
@@ -44,6 +44,6 @@ for i, player in ipairs(players) do
   if status ~= 1 and presence.instance ~= self then not_here[#not_here + 1] = player end
   reply[#reply + 1] = status
 end
-if #not_here > 0 then redis.call('SREM', prefix .. 'ip:' .. self, unpack(not_here)) end
+write_many('SREM', prefix .. 'ip:' .. self, not_here)
 flush()
 return finish(reply)

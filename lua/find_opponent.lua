@@ -56,7 +56,7 @@ local function may_sit_with(member)
     for i, other in ipairs(match.players) do
       keys[i] = met(member.player, other)
     end
-    for _, kept_apart in ipairs(redis.call('MGET', unpack(keys))) do
+    for _, kept_apart in ipairs(mget(keys)) do
       if kept_apart then return false end
     end
     return true
@@ -82,7 +82,7 @@ local function opponent(i)
     end
   end
   if #keys == 0 then return end
-  for at, kept_apart in ipairs(redis.call('MGET', unpack(keys))) do
+  for at, kept_apart in ipairs(mget(keys)) do
     if not kept_apart then return candidates[at] end
   end
 end

@@ -19,7 +19,7 @@ local keys, reply = {}, {1, '', int(now_ms)}
 for i = 1, count do
   keys[i] = prefix .. 'pr:' .. ARGV[4 + i * 2]
 end
-local presences = redis.call('MGET', unpack(keys))
+local presences = mget(keys)
 for i = 1, count do
   local generation, presence = ARGV[5 + i * 2], parse_presence(presences[i])
   local status = CODE_GONE

@@ -177,7 +177,7 @@ var retries = []retry{
 			b.step(testGrace + time.Second)
 			b.touch()
 			b.renew()
-			return func() string { return said(b.stores[0].Sweep(b.ctx, time.Second, []WorldRules{trio})) }
+			return func() string { return sweepOnce(b) }
 		},
 		again: fmt.Sprintf("%+v", Swept{}), // it was done within the interval
 	},

@@ -228,7 +228,7 @@ var fallRules = []rule{
 			- pub b = 2
 			+ dc:check,y(10 min) @661001
 			+ kp y = @361001
-			+ meta swept = @61001|0
+			+ meta swept = @61001|2
 			+ no:x(1440 min) #61001001|match_cancelled|check|m1|timeout|@61001
 			+ no:y(1440 min) #61001005|dequeued|check|check.#1001009|declined|@61001
 			+ no:y(1440 min) #61001003|match_cancelled|check|m1|timeout|@61001
@@ -242,7 +242,7 @@ var fallRules = []rule{
 			a told 4: x/#1001006 #61001000||||check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,, #61001001|match_cancelled|check|m1|timeout|@61001 x/#1001006 is back from m1 map[check:{1 1} trio:{1 1}]
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:1 TicketsExpired:0 SeatsReleased:0 Due:[check trio]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
+		again: `= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "a prompt that runs out while it is calm stays", script: "sweep",
@@ -251,10 +251,10 @@ var fallRules = []rule{
 		want: `
 			- meta calm_until = 0
 			+ meta calm_until = @661001
-			+ meta swept = @61001|0
+			+ meta swept = @61001|2
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
+		again: `= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "a match that never gets its server", script: "sweep",
@@ -268,7 +268,7 @@ var fallRules = []rule{
 			- pl y = #1001011|m1|@61001|h|server=#1001009,1,~k,f,,
 			+ aw x = @1801001
 			+ aw y = @1801001
-			+ meta swept = @601001|0
+			+ meta swept = @601001|2
 			+ no:x(1440 min) #601001001|match_cancelled|server|m1|allocation_failed|@601001
 			+ no:y(1440 min) #601001003|match_cancelled|server|m1|allocation_failed|@601001
 			+ pl x = #601001000||||server=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
@@ -276,7 +276,7 @@ var fallRules = []rule{
 			+ st event=match_cancelled match=m1 reason=allocation_failed record=allocating|#601001003|#0|server|#1001011|@601001|play=rm1|x;y||@61001|x;y|x;y|||3600000,60000,600000,1,0,0,0,0|
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:1 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
+		again: `= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "a back end ends one that is proposed", script: "end_match",

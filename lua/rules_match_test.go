@@ -215,7 +215,7 @@ func (b *bundle) matchedApart() {
 // sweepOnce sweeps the tests' worlds once.
 func sweepOnce(b *bundle) string {
 	b.Helper()
-	return said(b.stores[0].Sweep(b.ctx, time.Second, []WorldRules{trio, pairs}))
+	return said(b.stores[0].Sweep(b.ctx, time.Second, []WorldRules{trio, pairs, apart}))
 }
 
 func (b *bundle) renewOnly(i int) {

@@ -160,13 +160,13 @@ var seatRules = []rule{
 			- pr:x(10 min) A|#0|a|#1001006
 			- pub b = 3
 			+ m m1 = complete|#361001000|#0|room|#1001010|@3601001|play=rm1|y||||||2|3600000,0,0,0,3,60000,0,0|1
-			+ meta swept = @361001|0
+			+ meta swept = @361001|2
 			+ no:x(1440 min) #361001001|match_ended|room|m1|expired|@361001
 			+ op:room m1 = 2
 			+ pub b = 4
 			= {Done:true More:false Parked:0 Gone:1 MatchesExpired:0 TicketsExpired:0 SeatsReleased:1 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
+		again: `= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "a seat that was not taken up is given back", script: "sweep",
@@ -188,7 +188,7 @@ var seatRules = []rule{
 			- sh x = @61001
 			+ kp x = @361001
 			+ m m1 = complete|#61001000|#0|room|#1001010|@3601001|play=rm1|y||||||2|3600000,0,0,0,3,60000,0,0|1
-			+ meta swept = @61001|0
+			+ meta swept = @61001|2
 			+ no:x(1440 min) #61001001|match_ended|room|m1|expired|@61001
 			+ op:room m1 = 2
 			+ pl x = #61001000||||
@@ -197,7 +197,7 @@ var seatRules = []rule{
 			a told 3: x/#1001006 #61001000|||| #61001001|match_ended|room|m1|expired|@61001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:1 Due:[]}
 		`,
-		again: `= {Done:false More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
+		again: `= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}`,
 	},
 	{
 		name: "a match gets open seats", script: "open_seats",

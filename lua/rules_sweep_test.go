@@ -9,6 +9,7 @@ var sweepRules = []rule{
 		name: "a quiet realm", script: "sweep",
 		do: sweepOnce, want: `
 			+ meta swept = @1001|0
+			+ wt apart = @1001
 			+ wt duel = @1001
 			+ wt trio = @1001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
@@ -20,6 +21,7 @@ var sweepRules = []rule{
 		given: func(b *bundle) { b.waiting(0, pairs, "x", "y"); b.waiting(0, trio, "z") },
 		do:    sweepOnce, want: `
 			+ meta swept = @1001|0
+			+ wt apart = @1001
 			+ wt duel = @1001
 			+ wt trio = @1001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[duel]}
@@ -45,14 +47,17 @@ var sweepRules = []rule{
 			- q:trio:1 x = #1001004
 			+ aw idle = @905001
 			+ aw x = @905001
+			+ meta sweep_from = silent
 			+ meta swept = @5001|1
 			+ pr:idle(25 min) A|#0|b|#1001005
 			+ pr:x(25 min) A|#0|b|#1001003
+			+ wt apart = @5001
 			+ wt duel = @5001
 			+ wt trio = @5001
 			= {Done:true More:true Parked:2 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
 		again: `
+			- meta sweep_from = silent
 			- meta swept = @5001|1
 			+ meta swept = @5001|0
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
@@ -75,6 +80,7 @@ var sweepRules = []rule{
 			+ meta swept = @361001|0
 			+ no:x(1440 min) #361001003|dequeued|duel|duel.#1001007|presence_lost|@361001
 			+ no:x(1440 min) #361001001|dequeued|trio|trio.#1001005|presence_lost|@361001
+			+ wt apart = @361001
 			+ wt duel = @361001
 			+ wt trio = @361001
 			= {Done:true More:false Parked:0 Gone:1 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
@@ -95,6 +101,7 @@ var sweepRules = []rule{
 		},
 		do: sweepOnce, want: `
 			+ meta swept = @420001|0
+			+ wt apart = @420001
 			+ wt duel = @420001
 			+ wt trio = @420001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
@@ -124,6 +131,7 @@ var sweepRules = []rule{
 			+ pub b = 1
 			+ st event=match_ended match=m1 reason=expired record=complete|#3601001004|#0|duel|#1001007|@3601001|play=rm1|x;y|
 			+ ws:duel open = 0
+			+ wt apart = @3601001
 			+ wt duel = @3601001
 			+ wt trio = @3601001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:1 TicketsExpired:0 SeatsReleased:0 Due:[]}
@@ -147,6 +155,7 @@ var sweepRules = []rule{
 			+ meta swept = @7202001|0
 			+ no:x(1440 min) #7202001004|dequeued|trio|trio.#1001004|expired|@7202001
 			+ pub a = 3
+			+ wt apart = @7202001
 			+ wt duel = @7202001
 			+ wt trio = @7202001
 			a told 3: x/#7202001002 #7202001003|||| #7202001004|dequeued|trio|trio.#1001004|expired|@7202001
@@ -161,6 +170,7 @@ var sweepRules = []rule{
 			- meta calm_until = 0
 			+ meta calm_until = @11401001
 			+ meta swept = @10801001|0
+			+ wt apart = @10801001
 			+ wt duel = @10801001
 			+ wt trio = @10801001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
@@ -179,6 +189,7 @@ var sweepRules = []rule{
 			+ no:x(1440 min) #1001007|dequeued|trio|trio.#1001004|world_closed|@1001
 			+ pl x = #1001006||||
 			+ pub a = 2
+			+ wt apart = @1001
 			+ wt duel = @1001
 			a told 2: x/#1001003 #1001006|||| #1001007|dequeued|trio|trio.#1001004|world_closed|@1001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
@@ -197,6 +208,7 @@ var sweepRules = []rule{
 			- ws:duel total = 1
 			- ws:duel waits = 30000000,1,0,0,0
 			+ meta swept = @1001|0
+			+ wt apart = @1001
 			+ wt trio = @1001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
@@ -216,6 +228,7 @@ var sweepRules = []rule{
 			- kp x = @301001
 			- pl x = #1001005||||trio=#1001004,1,key,f:1,@1001,
 			+ meta swept = @301001|0
+			+ wt apart = @301001
 			+ wt duel = @301001
 			+ wt trio = @301001
 			= {Done:true More:false Parked:0 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}

@@ -30,7 +30,7 @@ if outcome == 'retry' then
 end
 if outcome == 'complete' then
   match.endpoint = detail
-  redis.call('DEL', prefix .. 'af:' .. match.world)
+  write_last('DEL', prefix .. 'af:' .. match.world)
   stand(id, match)
   write_match(id, match)
 else

@@ -81,18 +81,28 @@ type Swept struct {
 
 // Sweep does what time changes, in the whole realm, unless another instance did within the interval.
 func (s *Store) Sweep(ctx context.Context, interval time.Duration, worlds []WorldRules) (Swept, error) {
-	args := []any{interval.Milliseconds(), sweepLimit, s.opts.Drain.Milliseconds(), len(worlds)}
+	r, err := s.run(ctx, "sweep", sweepArgs(interval, s.opts.Drain, worlds)...)
+	if err != nil {
+		return Swept{}, err
+	}
+	return sweptOf(r), nil
+}
+
+func sweepArgs(interval, drain time.Duration, worlds []WorldRules) []any {
+	args := []any{interval.Milliseconds(), sweepLimit, drain.Milliseconds(), len(worlds)}
 	for _, w := range worlds {
 		args = append(args, string(w.Name), w.TicketTTL.Milliseconds(), w.Tick.Milliseconds(), w.Size)
 	}
-	r, err := s.run(ctx, "sweep", args...)
-	if err != nil || r.status() == statusNothingToDo {
-		return Swept{}, err
+	return args
+}
+
+func sweptOf(r reply) Swept {
+	if r.status() == statusNothingToDo {
+		return Swept{}
 	}
-	swept := Swept{
+	return Swept{
 		Done: true, More: r.number(3) == 1, Parked: int(r.number(4)), Gone: int(r.number(5)),
 		MatchesExpired: int(r.number(6)), TicketsExpired: int(r.number(7)),
 		SeatsReleased: int(r.number(8)), Due: append(worldsOf(r.text(9)), worldsOf(r.text(10))...),
 	}
-	return swept, nil
 }

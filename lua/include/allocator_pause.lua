@@ -12,5 +12,5 @@ end
 local function pause_allocator(world)
   local failures = tonumber(string.match(redis.call('GET', prefix .. 'af:' .. world) or '0', '^%d+'))
   local pause_ms = math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ^ math.min(failures, 10))
-  redis.call('SET', prefix .. 'af:' .. world, int(failures + 1) .. '|' .. int(now_ms + pause_ms), 'PX', PAUSE_FORGOTTEN_MS)
+  write_last('SET', prefix .. 'af:' .. world, int(failures + 1) .. '|' .. int(now_ms + pause_ms), 'PX', PAUSE_FORGOTTEN_MS)
 end

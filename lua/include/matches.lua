@@ -47,14 +47,14 @@ local function flush_matches()
       gone[#gone + 1] = id
     end
   end
-  if #set > 0 then redis.call('HSET', prefix .. 'm', unpack(set)) end
-  if #gone > 0 then redis.call('HDEL', prefix .. 'm', unpack(gone)) end
+  write_many('HSET', prefix .. 'm', set)
+  write_many('HDEL', prefix .. 'm', gone)
   flush_scores(prefix .. 'mx', match_ends)
   for key, rooms in pairs(open_rooms) do
     flush_scores(key, rooms)
   end
   flush_scores(prefix .. 'al', allocations)
-  if #attempts_over > 0 then redis.call('HDEL', prefix .. 'an', unpack(attempts_over)) end
+  write_many('HDEL', prefix .. 'an', attempts_over)
   flush_open_changes()
   tell_changes()
   tell_requeued()

@@ -2,6 +2,7 @@
 -- notices that time has passed in which nobody spoke: then it is calm, and nothing may end by time.
 -- @include time
 -- @include history
+-- @include parts
 local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'ready_at', 'last', 'touched', 'calm_until', 'journal')
 if meta[1] ~= epoch or meta[2] ~= history() then
   return {CODE_LOST_HISTORY, meta[1] or ''}
@@ -26,8 +27,17 @@ local function next_place()
   return int(last)
 end
 
--- finish writes what the prelude learned; every reply after the prelude passes through it.
+-- write_last has a command run when all that may fail is done. The script does not read what it writes.
+local last_writes = {}
+local function write_last(...)
+  last_writes[#last_writes + 1] = {...}
+end
+
+-- finish writes what is to be written last and what the prelude learned; every reply after the prelude passes through it.
 local function finish(reply)
+  for _, write in ipairs(last_writes) do
+    redis.call(unpack(write))
+  end
   redis.call('HSET', meta_key, 'last', int(last), 'touched', now_text, 'calm_until', int(calm_until_ms))
   return reply
 end

@@ -50,7 +50,7 @@ local function presences_of(players, expected)
   for i = 1, #players do
     keys[i] = pr .. players[i]
   end
-  local list = redis.call('MGET', unpack(keys))
+  local list = mget(keys)
   for i = 1, #players do
     list[i] = parse_presence(list[i], expected and expected[i])
   end

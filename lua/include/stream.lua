@@ -2,7 +2,7 @@
 -- and end are kept, and not for long; where somebody does, everything until it was read, up to a bound. Needs prelude.
 local KEPT_UNREAD, KEPT_FOR_READERS = '10000', '1000000'
 local function stream(event, id, text, reason)
-  redis.call('XADD', prefix .. 'st', 'MAXLEN', '~', is_read and KEPT_FOR_READERS or KEPT_UNREAD, '*',
+  write_last('XADD', prefix .. 'st', 'MAXLEN', '~', is_read and KEPT_FOR_READERS or KEPT_UNREAD, '*',
     'event', event, 'match', id, 'at', now_text, 'record', text, 'reason', reason or '')
 end
 
@@ -12,7 +12,7 @@ end
 
 local function stream_dequeued(player, world, ticket, reason, notice)
   if is_read then
-    redis.call('XADD', prefix .. 'st', 'MAXLEN', '~', KEPT_FOR_READERS, '*', 'event', 'player_dequeued', 'at', int(now_ms),
+    write_last('XADD', prefix .. 'st', 'MAXLEN', '~', KEPT_FOR_READERS, '*', 'event', 'player_dequeued', 'at', int(now_ms),
       'player', player, 'world', world, 'ticket', ticket, 'reason', reason, 'notice', notice)
   end
 end

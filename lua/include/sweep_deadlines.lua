@@ -1,5 +1,4 @@
--- sweep_deadlines: what has reached its time. PLAYERS_MAX bounds what the matches of one call may touch.
-local PLAYERS_MAX = 200
+-- sweep_deadlines: matches and records that have reached their time.
 
 -- expire_match ends a match whose time has passed. Who was shown a prompt and did not answer is out; a prompt that was
 -- never shown is nobody's fault.
@@ -18,67 +17,18 @@ local function expire_match(id, match)
 end
 
 local function expire_matches()
-  local ids, touched = redis.call('ZRANGEBYSCORE', prefix .. 'mx', '-inf', int(now_ms), 'LIMIT', 0, limit), 0
+  local ids = due_members(prefix .. 'mx', now_text)
+  preload_matches(ids)
   for _, id in ipairs(ids) do
-    if touched >= PLAYERS_MAX then break end
     local match = match_of(id)
+    if not afford(match and #match.players or 1) then return end
     if match then
-      touched = touched + #match.players
       expire_match(id, match)
       matches_expired = matches_expired + 1
     else
       match_ends[id] = false
     end
   end
-  if #ids == limit or touched >= PLAYERS_MAX then more = 1 end
-end
-
--- end_heads ends the tickets at a queue's head up to a place.
-local function end_heads(world, up_to, reason)
-  local players = redis.call('ZRANGEBYSCORE', prefix .. 'q:' .. world .. ':1', '-inf', up_to, 'LIMIT', 0, limit)
-  if #players == 0 then return 0 end
-  preload(players)
-  for i, presence in ipairs(presences_of(players)) do
-    local t = ticket_in(load(players[i]), world)
-    if t and is_waiting(t) then
-      end_ticket(players[i], world, reason, presence)
-    else
-      queue_set(world, '1', players[i], false)
-    end
-  end
-  if #players == limit then more = 1 end
-  return #players
-end
-
-local function expire_tickets(world, ttl_ms)
-  tickets_expired = tickets_expired + end_heads(world, int(now_us - ttl_ms * 1000), 'expired')
-end
-
--- empty_closing ends what waits in closing worlds and forgets those that are empty. Tickets of players who
--- are away end when they return or are gone.
-local function empty_closing()
-  for _, world in ipairs(redis.call('HKEYS', prefix .. 'w')) do
-    local state = string.match(redis.call('HGET', prefix .. 'w', world), '^%d+|(%a+)|')
-    if state ~= 'open' then
-      local ended = end_heads(world, '+inf', 'world_closed')
-      if ended == 0 and state == 'closing' then
-        redis.call('HDEL', prefix .. 'w', world)
-        redis.call('HDEL', prefix .. 'wc', world)
-        redis.call('HDEL', prefix .. 'wt', world)
-        redis.call('DEL', prefix .. 'ws:' .. world)
-        open_changes[world] = nil
-      end
-    end
-  end
-end
-
--- is_due lets one instance a tick look whether a world's queue has enough.
-local function is_due(world, tick_ms, size)
-  if not world_is_open(world) then return false end
-  local ticked_ms = tonumber(redis.call('HGET', prefix .. 'wt', world) or '0')
-  if math.abs(now_ms - ticked_ms) < tick_ms then return false end
-  redis.call('HSET', prefix .. 'wt', world, int(now_ms))
-  return redis.call('ZCARD', prefix .. 'q:' .. world .. ':1') >= size
 end
 
 -- cancel_lost frees a player from a match that nobody brought back after a loss of history.
@@ -89,10 +39,10 @@ end
 
 -- forget_records drops ended tickets that need not be remembered, and records that then say nothing.
 local function forget_records()
-  local players = redis.call('ZRANGEBYSCORE', prefix .. 'kp', '-inf', int(now_ms), 'LIMIT', 0, limit)
-  if #players == 0 then return end
+  local players = due_members(prefix .. 'kp', now_text)
   preload(players)
   for _, player in ipairs(players) do
+    afford(1)
     if kept[player] == nil then
       local record, rest = load(player), {}
       kept[player] = false
@@ -107,5 +57,4 @@ local function forget_records()
       cancel_lost(player)
     end
   end
-  if #players == limit then more = 1 end
 end

@@ -1,10 +1,20 @@
 -- sweep_seats: seats whose players are not there.
+local told_rooms = {}
+
+-- seat_cost is how many players giving back a player's seat touches: those of the match, once a call, are told.
+local function seat_cost(player)
+  local id = load(player).match
+  local match = id ~= '' and not told_rooms[id] and match_of(id)
+  if not match or match.open == '' then return 1 end
+  return math.max(1, #match.players)
+end
 
 -- release_seat gives back the seat of a player who is gone, or did not take it up.
 local function release_seat(player, presence)
   local record = load(player)
   local id, match = record.match, record.match ~= '' and match_of(record.match)
   if not match or match.open == '' or is_held(match) then return end
+  told_rooms[id] = true
   unbind(record, player)
   save(player)
   tell_player(player, presence, note(player, 'match_ended', match.world, id, 'expired'))
@@ -13,12 +23,12 @@ local function release_seat(player, presence)
 end
 
 local function expire_seats()
-  local players = redis.call('ZRANGEBYSCORE', prefix .. 'sh', '-inf', int(now_ms), 'LIMIT', 0, limit)
-  if #players == 0 then return end
+  local players = due_members(prefix .. 'sh', now_text)
   preload(players)
   for i, presence in ipairs(presences_of(players)) do
-    seat_holds[players[i]] = false
-    if load(players[i]).acked == 's' then release_seat(players[i], presence) end
+    local player = players[i]
+    if not afford(seat_cost(player)) then return end
+    seat_holds[player] = false
+    if load(player).acked == 's' then release_seat(player, presence) end
   end
-  if #players == limit then more = 1 end
 end

@@ -30,5 +30,5 @@ local function count_throttled(world, terms)
     parts[#parts + 1] = int(tenth) .. ':' .. int(count)
   end
   table.sort(parts)
-  redis.call('SET', prefix .. 'mr:' .. world, table.concat(parts, ';'), 'PX', int(2 * terms.within_ms))
+  write_last('SET', prefix .. 'mr:' .. world, table.concat(parts, ';'), 'PX', int(2 * terms.within_ms))
 end

@@ -1,5 +1,5 @@
 -- writes: what a script is going to write. Scripts read and check everything, collect here, and write
--- at the end, each kind with one variadic command that cannot fail.
+-- at the end, each kind with variadic commands that cannot fail.
 -- @include record
 local records, kept, queues, away, notes, seat_holds = {}, {}, {}, {}, {}, {}
 local KEPT_MS = 300000
@@ -12,7 +12,7 @@ local function preload(players)
     if not records[players[i]] then missing[#missing + 1] = players[i] end
   end
   if #missing > 0 then
-    local texts = redis.call('HMGET', prefix .. 'pl', unpack(missing))
+    local texts = hmget(prefix .. 'pl', missing)
     for i = 1, #missing do
       records[missing[i]] = parse_record(texts[i])
     end
@@ -115,8 +115,8 @@ local function flush_records()
       set[#set + 1] = format_record(record)
     end
   end
-  if #set > 0 then redis.call('HSET', prefix .. 'pl', unpack(set)) end
-  if #gone > 0 then redis.call('HDEL', prefix .. 'pl', unpack(gone)) end
+  write_many('HSET', prefix .. 'pl', set)
+  write_many('HDEL', prefix .. 'pl', gone)
 end
 
 -- flush_scores writes a map of member to score (false: remove) into a sorted set.
@@ -130,8 +130,8 @@ local function flush_scores(key, scores)
       remove[#remove + 1] = member
     end
   end
-  if #add > 0 then redis.call('ZADD', key, unpack(add)) end
-  if #remove > 0 then redis.call('ZREM', key, unpack(remove)) end
+  write_many('ZADD', key, add)
+  write_many('ZREM', key, remove)
 end
 
 local function flush()
@@ -144,7 +144,7 @@ local function flush()
   flush_scores(prefix .. 'sh', seat_holds)
   for player, texts in pairs(notes) do
     local key = prefix .. 'no:' .. player
-    redis.call('LPUSH', key, unpack(texts))
+    write_many('LPUSH', key, texts)
     redis.call('LTRIM', key, 0, NOTES_MAX - 1)
     redis.call('PEXPIRE', key, NOTES_MS)
   end
