@@ -25,6 +25,9 @@ var experiments = []struct {
 	{"burst, Redis", burstRedis},
 	{"idle join", idleJoin},
 	{"steady", steady},
+	{"calm", calm},
+	{"beside 15000", beside15000},
+	{"beside 50000", beside50000},
 	{"idle players", idlePlayers},
 	{"embedded", embedded},
 }

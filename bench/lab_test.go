@@ -181,18 +181,23 @@ func crowd(tb testing.TB, o load.Options) *load.Report {
 	return report
 }
 
-// idle has players connect from processes of their own and stay until the test ends.
+// idle has players connect to each server, from processes of their own, and stay until the test ends.
 func idle(tb testing.TB, players int, servers ...*instance) {
 	tb.Helper()
 	each := players / len(servers)
 	for _, i := range servers {
-		spawn(tb, nil, program, "load", "--url", i.url(), "--players", strconv.Itoa(each), "--pattern", "idle", "--duration", "1h", "--timeout", "2h",
-			"--sources", strings.Join(sources, ","))
+		for left := each; left > 0; left -= idleEach {
+			spawn(tb, nil, program, "load", "--url", i.url(), "--players", strconv.Itoa(min(left, idleEach)), "--pattern", "idle",
+				"--duration", "1h", "--timeout", "2h", "--sources", strings.Join(sources, ","))
+		}
 	}
 	for _, i := range servers {
 		i.await("connected", func() bool { return i.metric("muster_connections") >= float64(each) })
 	}
 }
+
+// idleEach is how many players one process has at most: the usual limit of open files lies above it.
+const idleEach = 15_000
 
 // pause lets something go on undisturbed for the time that it is measured over.
 func pause(ctx context.Context, d time.Duration) {

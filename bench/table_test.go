@@ -32,6 +32,13 @@ var (
 	rowSteadyLost   = &row{"the same: joins not told of a match", "players", "", 0}
 	rowSteadyServer = &row{"the same: server CPU a join, with its leaving", "µs", "", noBound}
 	rowSteadyRedis  = &row{"the same: Redis CPU a join, with its leaving", "µs", "", noBound}
+	rowCalmServer   = &row{"1,000 joins/s for 20 s with leaving: server CPU a join", "µs", "", 250}
+	rowCalmRedis    = &row{"the same: Redis CPU a join", "µs", "", 130}
+	rowCalmP99      = &row{"the same: `match`, p99", "ms", "", noBound}
+	rowBesideP99    = &row{"the same beside 15,000 idle sessions: `match`, p99", "ms", "", 15}
+	rowBesideServer = &row{"the same: server CPU a join, with all heartbeats", "µs", "", noBound}
+	rowBesideRedis  = &row{"the same: Redis CPU a join, with all heartbeats", "µs", "", noBound}
+	rowCrowdedP99   = &row{"1,000 joins/s beside 50,000 idle sessions: `match`, p99", "ms", "", 25}
 	rowIdleJoin     = &row{"idle server, one player: `join` to `joined`, p50", "µs", "a PING by the same library", 6}
 	rowBareScript   = &row{"a script that does nothing, p50", "µs", "a PING by the same library", noBound}
 	rowPong         = &row{"`ping` to `pong`, p50", "µs", "a PING by the same library", noBound}
@@ -41,7 +48,7 @@ var (
 	rowEmbedded     = &row{"embedded Redis: burst of 1,000 in pairs", "s", "", 0.5}
 
 	rows = []*row{rowServerCPU, rowRedisCPU, rowBurst, rowSteadyP99, rowSteadyLost, rowSteadyServer, rowSteadyRedis,
-		rowIdleJoin, rowBareScript, rowPong, rowMemory, rowGoroutines, rowPresence, rowEmbedded}
+		rowCalmServer, rowCalmRedis, rowCalmP99, rowBesideP99, rowBesideServer, rowBesideRedis, rowCrowdedP99, rowIdleJoin, rowBareScript, rowPong, rowMemory, rowGoroutines, rowPresence, rowEmbedded}
 )
 
 // sample is a figure of one run and, where the row has one, its reference in the same run.
