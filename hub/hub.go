@@ -12,7 +12,6 @@ import (
 
 	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
 )
 
 // Store is what the hub reads.
@@ -167,31 +166,3 @@ func (h *Hub) all() []*Session {
 }
 
 func (h *Hub) currentEpoch() ident.Place { return ident.Place(h.epoch.Load()) }
-
-// GoingAway tells every client to reconnect, spread over a span, and closes each when its time has come. It
-// returns as soon as nobody is left.
-func (h *Hub) GoingAway(ctx context.Context, over time.Duration) {
-	sessions := h.all()
-	turn := func(i int) time.Duration { return over * time.Duration(i) / time.Duration(len(sessions)) }
-	for i, s := range sessions {
-		s.Send(&protocol.GoingAway{ReconnectInMS: turn(i).Milliseconds()})
-	}
-	start := time.Now()
-	for i, s := range sessions {
-		if !h.contains(s) {
-			continue // it has gone already
-		}
-		timer := time.NewTimer(turn(i+1) - time.Since(start))
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
-		s.closeWhenFree(protocol.CloseGoingAway)
-	}
-	for _, s := range h.all() { // who came meanwhile
-		s.closeWhenFree(protocol.CloseGoingAway)
-	}
-}
-
-func (h *Hub) contains(s *Session) bool { return slices.Contains(h.of(s.Player()), s) }

