@@ -2,7 +2,6 @@ package hub
 
 import (
 	"maps"
-	"runtime"
 	"slices"
 	"time"
 
@@ -15,64 +14,81 @@ import (
 // makes a client silent.
 func (h *Hub) age() int64 { return int64(time.Since(h.began)) }
 
-// Beat is one part of a heartbeat: it closes the sessions that were silent for longer than ttl, pings those
-// whose turn it is, and returns those of them that were heard since their last turn. A session has its
-// turn in one slot out of slots.
-func (h *Hub) Beat(slot, slots int, ttl time.Duration) []lua.Session {
+// BeatInterval is how often Beat is to be called.
+func (h *Hub) BeatInterval() time.Duration { return h.wheel.interval }
+
+// slotsABeat bounds how many slots of the wheel one Beat takes. A Beat that comes late is followed by some that take
+// two, so that heartbeats neither become longer nor leave in a burst.
+const slotsABeat = 2
+
+// Beat pings the sessions that are due, closes those of them that were silent for longer than the TTL, and returns those that
+// gave a sign of life since they were due before. Each session is due once a heartbeat, and when its TTL is over.
+func (h *Hub) Beat() (heard []lua.Session) {
 	now := h.age()
-	if h.beatAt != 0 && time.Duration(now-h.beatAt) > ttl/2 {
-		h.awakeSince = now
+	switch {
+	case h.beatAt == 0:
+		h.nextSlotAt = now
+	case time.Duration(now-h.beatAt) > h.opts.TTL/2:
+		h.awakeSince, h.nextSlotAt = now, now
 	}
 	h.beatAt = now
-	var heard []lua.Session
-	pinged := 0
-	for _, s := range h.all() {
-		if time.Duration(now-max(s.heardAt.Load(), h.awakeSince)) > ttl {
-			s.Close(protocol.CloseNoHeartbeat)
-			continue
-		}
-		id, fresh, turn := s.turn(slot, slots)
-		if fresh {
-			heard = append(heard, id)
-		}
-		if turn {
-			s.ping()
-			if pinged++; pinged%pingBatch == 0 {
-				runtime.Gosched()
+	for taken := 0; taken < slotsABeat && h.nextSlotAt <= now; taken++ {
+		h.nextSlotAt += int64(h.wheel.interval)
+		h.due = h.wheel.next(h.due[:0])
+		for _, s := range h.due {
+			if id, fresh := h.beat(s, now); fresh {
+				heard = append(heard, id)
 			}
 		}
+		clear(h.due)
 	}
 	return heard
 }
 
-// pingBatch is after how many pings those who write them are let go first, so that a few goroutines write them
-// all: so many at once would each want a stack.
-const pingBatch = 16
-
-// turn tells whether it is the session's turn in a slot, and whether its presence is to be refreshed: the client
-// was heard since this was last so.
-func (s *Session) turn(slot, slots int) (id lua.Session, fresh, turn bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.generation == 0 || s.closed {
-		return lua.Session{}, false, false
+// beat is Beat for one session that is due. It returns whether the presence of the session is to be refreshed.
+func (h *Hub) beat(s *Session, now int64) (id lua.Session, fresh bool) {
+	left := h.opts.TTL - time.Duration(now-max(s.heardAt.Load(), h.awakeSince))
+	if left < 0 {
+		s.Close(protocol.CloseNoHeartbeat)
+		return lua.Session{}, false
 	}
-	turn = int(uint64(s.generation)%uint64(slots)) == slot
-	at := s.heardAt.Load()
-	fresh = s.refreshNow || turn && at > s.refreshedAt
-	if fresh {
-		s.refreshNow, s.refreshedAt = false, at
+	id, fresh, ping := s.turn(min(h.opts.Heartbeat, left+1)) // the TTL is over a nanosecond later
+	if ping {
+		s.ping()
 	}
-	return lua.Session{Player: s.player, Generation: s.generation}, fresh, turn
+	return id, fresh
 }
 
-// ping has a ping sent. A client that does not answer is found by its silence, not by this.
-func (s *Session) ping() {
+// turn schedules the next turn of the session, unless the session ends. It returns whether the session is to be pinged, as it
+// has arrived, and whether its presence is to be refreshed, as the client gave a sign of life since the last turn.
+func (s *Session) turn(next time.Duration) (id lua.Session, fresh, ping bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return lua.Session{}, false, false
+	}
+	s.hub.wheel.schedule(s, next)
+	if s.generation == 0 {
+		return lua.Session{}, false, false
+	}
+	at := s.heardAt.Load()
+	fresh = at > s.refreshedAt
+	s.refreshedAt = at
+	return lua.Session{Player: s.player, Generation: s.generation}, fresh, true
+}
+
+// ping sends a ping, or has the goroutine that writes at the moment send it. It does not wait for the client. A client that
+// does not answer is found by its silence, not by this.
+func (s *Session) ping() {
+	s.mu.Lock()
+	write := false
 	if !s.closed {
 		s.outbox.ping = true
-		s.startWriting()
+		write = s.outbox.begin()
+	}
+	s.mu.Unlock()
+	if write {
+		s.write()
 	}
 }
 

@@ -14,47 +14,76 @@ import (
 const (
 	heartbeat   = 10 * time.Second
 	presenceTTL = 25 * time.Second
-	slots       = 4
 )
 
-// beats runs the hub's heartbeat for a while and returns who was to be refreshed, by slot.
-func (b *bundle) beats(count int, between func()) [][]lua.Session {
+// beats has the hub beat for a while, as often as it wants to, and returns the sessions that were to be refreshed by each beat.
+func (b *bundle) beats(d time.Duration, between func()) [][]lua.Session {
 	var heard [][]lua.Session
-	for i := range count {
-		pass(heartbeat / slots)
-		heard = append(heard, b.hub.Beat(i%slots, slots, presenceTTL))
+	for range d / b.hub.BeatInterval() {
+		pass(b.hub.BeatInterval())
+		heard = append(heard, b.hub.Beat())
 		synctest.Wait()
 		between()
 	}
 	return heard
 }
 
-func TestEachIsRefreshedOnceAHeartbeatIfItWasHeard(t *testing.T) {
+func TestBeat_SpreadsPingsAndRefreshes(t *testing.T) {
+	const sessions, heartbeats = 1000, 3
 	inBubble(t, func(b *bundle) {
-		for i := range ident.Place(8) {
-			b.arrive(ident.Player("p"+i.String()), 100+i, lua.PlayerState{})
+		pings := map[lua.Session]int{}
+		for i := range ident.Place(sessions) { // all at once
+			s, client := b.arrive(ident.Player("p"+i.String()), 100+i, lua.PlayerState{})
+			id := s.ID()
+			client.pong = func() {
+				pings[id]++
+				s.Heard()
+			}
 		}
-		counts := map[lua.Session]int{}
-		for slot, heard := range b.beats(3*slots, func() {}) {
-			if len(heard) != 2 {
-				t.Errorf("slot %d: %v, want the load spread", slot, heard)
+		counts, beats := map[lua.Session]int{}, int(heartbeat/b.hub.BeatInterval())
+		for n, heard := range b.beats(heartbeats*heartbeat, func() {}) {
+			if len(heard) != sessions/beats {
+				t.Fatalf("beat %d: %d sessions, want %d: an even load", n, len(heard), sessions/beats)
 			}
 			for _, id := range heard {
 				counts[id]++
 			}
 		}
-		if len(counts) != 8 {
-			t.Errorf("%d sessions were refreshed, want 8", len(counts))
-		}
 		for id, n := range counts {
-			if n != 3 {
-				t.Errorf("%v was refreshed %d times in 3 heartbeats", id, n)
+			if n != heartbeats || pings[id] != heartbeats {
+				t.Fatalf("%v was refreshed %d times and pinged %d times in %d heartbeats", id, n, pings[id], heartbeats)
 			}
+		}
+		if len(counts) != sessions {
+			t.Errorf("%d sessions were refreshed, want %d", len(counts), sessions)
 		}
 	})
 }
 
-func TestWhoIsSilentIsNotRefreshedAndThenEnded(t *testing.T) {
+func TestBeat_CatchesUpWithoutABurst(t *testing.T) {
+	const sessions = 1000
+	inBubble(t, func(b *bundle) {
+		for i := range ident.Place(sessions) {
+			b.arrive(ident.Player("p"+i.String()), 100+i, lua.PlayerState{})
+		}
+		even := sessions * int(b.hub.BeatInterval()) / int(heartbeat)
+		b.beats(heartbeat, func() {})
+		pass(heartbeat / 2) // no beat for so long
+		heard := b.beats(heartbeat/2, func() {})
+		total := 0
+		for n, list := range heard {
+			total += len(list)
+			if len(list) > slotsABeat*even {
+				t.Fatalf("beat %d after a pause: %d sessions, want at most %d", n, len(list), slotsABeat*even)
+			}
+		}
+		if total != sessions {
+			t.Errorf("%d refreshes in the half heartbeat after a pause of as long, want one of each of %d sessions", total, sessions)
+		}
+	})
+}
+
+func TestBeat_EndsTheSilent(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		_, silent := b.arrive("silent", 100, lua.PlayerState{})
 		silent.silent = true
@@ -62,7 +91,7 @@ func TestWhoIsSilentIsNotRefreshedAndThenEnded(t *testing.T) {
 		talkerClient.silent = true
 		refreshed, start := map[ident.Player]int{}, time.Now()
 		var endedAfter time.Duration
-		heard := b.beats(4*slots, func() {
+		heard := b.beats(4*heartbeat, func() {
 			talker.Heard()
 			if endedAfter == 0 && slices.Contains(silent.take(), "close 4003") {
 				endedAfter = time.Since(start)
@@ -74,19 +103,71 @@ func TestWhoIsSilentIsNotRefreshedAndThenEnded(t *testing.T) {
 		if refreshed["silent"] != 1 || refreshed["talker"] != 4 {
 			t.Errorf("refreshed %v, want the silent one for its hello only", refreshed)
 		}
-		if endedAfter < presenceTTL || endedAfter > presenceTTL+2*heartbeat/slots {
+		if endedAfter < presenceTTL || endedAfter > presenceTTL+2*b.hub.BeatInterval() {
 			t.Errorf("the silent one was ended after %v, want soon after %v", endedAfter, presenceTTL)
 		}
 		b.sees(talkerClient)
 	})
 }
 
+func TestBeat_HoldsOnlyOpenSessions(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		var all []*Session
+		for i := range ident.Place(100) {
+			s, _ := b.arrive(ident.Player("p"+i.String()), 100+i, lua.PlayerState{})
+			all = append(all, s)
+		}
+		b.beats(heartbeat/2, func() {})
+		for _, s := range all[:50] {
+			s.Over()
+			b.hub.Leave(s)
+		}
+		if got := b.inWheel(); got != 50 {
+			t.Errorf("%d sessions in the wheel after half of 100 left", got)
+		}
+		all[50].Close(4409)
+		for _, heard := range b.beats(heartbeat, func() {}) {
+			if slices.Contains(heard, all[50].ID()) || slices.Contains(heard, all[0].ID()) {
+				t.Errorf("refreshed %v", heard)
+			}
+		}
+		if got := b.inWheel(); got != 49 {
+			t.Errorf("%d sessions in the wheel, want those that are open, 49", got)
+		}
+	})
+}
+
+// inWheel counts the sessions in the wheel, and fails the test if one of them has another place noted than it has.
+func (b *bundle) inWheel() (count int) {
+	w := b.hub.wheel
+	for i, slot := range w.slots {
+		for k, s := range slot {
+			if want := (duePlace{slot: int32(i + 1), index: int32(k)}); s.due != want {
+				b.Errorf("%v is at %+v and has %+v noted", s.ID(), want, s.due)
+			}
+		}
+		count += len(slot)
+	}
+	return count
+}
+
+func TestWheel_HasBoundedSlots(t *testing.T) {
+	t.Parallel()
+	for heartbeat, want := range map[time.Duration]time.Duration{
+		10 * time.Millisecond: 2500 * time.Microsecond, 10 * time.Second: slotInterval, 10 * time.Minute: 600 * time.Millisecond,
+	} {
+		if got := newWheel(heartbeat).interval; got != want {
+			t.Errorf("a heartbeat of %v has slots of %v, want %v", heartbeat, got, want)
+		}
+	}
+}
+
 func TestNobodyWasSilentWhileTheProcessStoodStill(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		_, client := b.arrive("p", 100, lua.PlayerState{})
-		b.beats(slots, func() {})
+		b.beats(heartbeat, func() {})
 		pass(time.Hour)
-		b.beats(2*slots, func() {})
+		b.beats(2*heartbeat, func() {})
 		b.sees(client)
 	})
 }
@@ -96,7 +177,7 @@ func TestWhoHasNotArrivedOrIsEndingIsNotRefreshed(t *testing.T) {
 		b.hub.Enter(b.hub.Connect(newTransport()), "coming")
 		leaving, _ := b.arrive("leaving", 100, lua.PlayerState{Record: record(5, "", "duel.5")})
 		leaving.Close(4409)
-		if heard := slices.Concat(b.beats(slots, func() {})...); len(heard) != 0 {
+		if heard := slices.Concat(b.beats(heartbeat, func() {})...); len(heard) != 0 {
 			t.Errorf("refreshed %v", heard)
 		}
 		if got := b.hub.Sessions(); len(got) != 0 {
@@ -183,7 +264,7 @@ func TestManyAtOnce(t *testing.T) {
 	run(func(i ident.Place) { h.BeginEpoch(i / 100) })
 	run(func(ident.Place) { _ = h.LookAgain(t.Context(), 5) })
 	run(func(ident.Place) { _ = h.Heal(t.Context()) })
-	run(func(i ident.Place) { h.Beat(int(i)%slots, slots, time.Hour) })
+	run(func(ident.Place) { h.Beat() })
 	run(func(ident.Place) { h.Assertions(); h.Sessions(); h.Waiting() })
 	run(func(i ident.Place) { h.UpdateQueue("a", "duel", QueueView{Position: int(i)}, WorldFacts{}, 1) })
 	wg.Wait()

@@ -26,7 +26,7 @@ func inBubble(t *testing.T, test func(b *bundle)) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bundle{T: t, store: &fakeStore{states: map[ident.Player]lua.PlayerState{}, asOf: 1000}}
 		b.hub = New(Options{
-			Store:   b.store,
+			Store: b.store, Heartbeat: heartbeat, TTL: presenceTTL,
 			Facts:   func(ident.World) WorldFacts { return WorldFacts{Size: 2, MeanWait: testMean} },
 			Dropped: func() { b.dropped++ },
 			Doubted: func() { b.doubted++ },

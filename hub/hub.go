@@ -22,6 +22,8 @@ type Store interface {
 // Options are what a hub needs from its surroundings. All but Store and Facts may be left out.
 type Options struct {
 	Store Store
+	// Heartbeat is how often a client is pinged, TTL how long a sign of life counts.
+	Heartbeat, TTL time.Duration
 	// Facts tells of a world what its queue's views need.
 	Facts func(ident.World) WorldFacts
 	Log   zerolog.Logger
@@ -37,16 +39,20 @@ type Options struct {
 
 // Hub has the sessions of an instance.
 type Hub struct {
-	opts  Options
-	epoch atomic.Int64
-	// someDoubt says that there may be sessions in doubt.
-	someDoubt atomic.Bool
-	numbers   numbering
+	opts    Options
+	epoch   atomic.Int64
+	numbers numbering
+	// doubted are the sessions that may be in doubt, waiting those whose players wait in a queue: nothing that is done every
+	// second looks at all sessions.
+	doubted, waiting sessionSet
 
 	began time.Time
-	// used by Beat alone, both by age
+	wheel *wheel
+	// used by Beat alone, times by age
 	beatAt     int64 // the last one
+	nextSlotAt int64 // when the next slot of the wheel is due
 	awakeSince int64 // before it this process stood still, so that nobody was silent
+	due        []*Session
 
 	mu sync.RWMutex
 	// guarded by mu
@@ -56,6 +62,9 @@ type Hub struct {
 	// its data before, they are asserted like the others.
 	parting map[ident.Player]*Session
 }
+
+// defaultHeartbeat and defaultTTL are those of a hub without settings.
+const defaultHeartbeat, defaultTTL = 10 * time.Second, 25 * time.Second
 
 // New makes an empty hub.
 func New(opts Options) *Hub {
@@ -71,7 +80,10 @@ func New(opts Options) *Hub {
 	if opts.Shown == nil {
 		opts.Shown = func(lua.Shown) {}
 	}
-	return &Hub{opts: opts, began: time.Now(), sessions: map[ident.Player][]*Session{}, parting: map[ident.Player]*Session{}}
+	if opts.Heartbeat <= 0 {
+		opts.Heartbeat, opts.TTL = defaultHeartbeat, defaultTTL
+	}
+	return &Hub{opts: opts, began: time.Now(), wheel: newWheel(opts.Heartbeat), sessions: map[ident.Player][]*Session{}, parting: map[ident.Player]*Session{}}
 }
 
 // Connect makes a session of a connection. It is in the hub, and receives, from Enter on.
@@ -93,6 +105,7 @@ func (h *Hub) Enter(s *Session, player ident.Player) {
 	if !slices.Contains(h.sessions[player], s) {
 		h.sessions[player] = append(h.sessions[player], s)
 		h.count++
+		h.wheel.add(s)
 	}
 }
 
@@ -104,6 +117,7 @@ func (h *Hub) Leave(s *Session) {
 	defer h.mu.Unlock()
 	rest := slices.DeleteFunc(slices.Clone(h.sessions[player]), func(other *Session) bool { return other == s })
 	h.count -= len(h.sessions[player]) - len(rest)
+	h.wheel.remove(s)
 	if len(rest) == 0 {
 		delete(h.sessions, player)
 	} else {

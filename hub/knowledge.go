@@ -127,7 +127,7 @@ func (s *Session) lookAgain(d doubt) {
 func (s *Session) remain(d doubt) {
 	if d != sure {
 		s.doubt = max(s.doubt, d)
-		s.hub.someDoubt.Store(true)
+		s.hub.doubted.add(s)
 	}
 }
 
@@ -147,6 +147,7 @@ func (s *Session) Arrived(epoch ident.Place, st lua.PlayerState) {
 	s.generation = st.Generation
 	epoch = s.carriedOutIn(epoch, st.AsOf)
 	s.seen = knowledgeOf(epoch, st)
+	s.recordChanged(s.seen.parsed())
 	s.toldState(st)
 	if m := s.seen.knownMatch(s.seen.parsed()); m != nil {
 		s.prompted(*m)
@@ -154,7 +155,8 @@ func (s *Session) Arrived(epoch ident.Place, st lua.PlayerState) {
 	s.doubt = sure
 	if epoch != s.hub.currentEpoch() {
 		// It came too late to be asserted, so that in the new epoch the player may not be live.
-		s.refreshNow = true
+		s.refreshedAt = -1
+		s.hub.wheel.schedule(s, 0)
 		s.lookAgain(uncertain)
 	}
 }
@@ -208,10 +210,10 @@ func (s *Session) carriedOutIn(named, place ident.Place) ident.Place {
 	return named
 }
 
-// setRecord keeps a record, and forgets what was told of queues that the player left.
+// setRecord keeps a record.
 func (s *Session) setRecord(r lua.Record, text string) {
 	s.seen.set(r, text)
-	s.forgetQueues(r)
+	s.recordChanged(r)
 }
 
 // Match is the player's open match as the session last saw it, if any.

@@ -24,7 +24,7 @@ func (h *Hub) RestartNumbers(epoch ident.Place, published int64) { h.numbers.res
 // what was not received.
 func (h *Hub) LookAgain(ctx context.Context, published int64) error {
 	life := h.numbers.life()
-	if err := h.look(ctx, sure); err != nil {
+	if err := h.look(ctx, h.all(), sure); err != nil {
 		return err
 	}
 	h.numbers.madeUp(life, published)
@@ -34,10 +34,7 @@ func (h *Hub) LookAgain(ctx context.Context, published int64) error {
 // Heal reads the states of the sessions that are in doubt, as they do not know what became of a request, and
 // brings to them what they lack.
 func (h *Hub) Heal(ctx context.Context) error {
-	if !h.someDoubt.Swap(false) {
-		return nil
-	}
-	return h.look(ctx, behind)
+	return h.look(ctx, h.doubted.take(), behind)
 }
 
 // asked is a session whose state is being read, with the doubt that this is to end. What comes up meanwhile is
@@ -48,9 +45,9 @@ type asked struct {
 	doubt   doubt
 }
 
-// look reads the states of the sessions that are at least so much in doubt.
-func (h *Hub) look(ctx context.Context, least doubt) error {
-	all := h.inDoubt(least)
+// look reads the states of those of the sessions that are at least so much in doubt.
+func (h *Hub) look(ctx context.Context, sessions []*Session, least doubt) error {
+	all := inDoubt(sessions, least)
 	for batch := range slices.Chunk(all, lookBatch) {
 		players := make([]ident.Player, len(batch))
 		for i, a := range batch {
@@ -73,10 +70,10 @@ func (h *Hub) look(ctx context.Context, least doubt) error {
 	return nil
 }
 
-// inDoubt takes the doubt of all sessions that have at least so much of it.
-func (h *Hub) inDoubt(least doubt) []asked {
+// inDoubt takes the doubt of those of the sessions that have at least so much of it.
+func inDoubt(sessions []*Session, least doubt) []asked {
 	var list []asked
-	for _, s := range h.all() {
+	for _, s := range sessions {
 		s.mu.Lock()
 		if s.generation != 0 && !s.closed && s.doubt >= least {
 			list = append(list, asked{session: s, player: s.player, doubt: s.doubt})
@@ -199,7 +196,7 @@ func (s *Session) takeState(st lua.PlayerState, d doubt) (news, ok bool) {
 	before := known.parsed()
 	missed := missedOf(known, st, epoch != known.epoch)
 	s.seen, s.untold = knowledgeOf(epoch, st), nil
-	s.forgetQueues(after)
+	s.recordChanged(after)
 	for _, n := range missed {
 		s.send(protocol.Encode(noticeEvent(n)))
 	}

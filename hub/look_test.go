@@ -231,10 +231,10 @@ func TestAnArrivalOfALostHistoryIsReadAgainAndRefreshed(t *testing.T) {
 		s.Arrived(1, lua.PlayerState{Player: "p", Generation: 11, AsOf: 11})
 		b.heal()
 		b.sees(client, "state")
-		id := lua.Session{Player: "p", Generation: 11} // whose turn is in slot 3
-		for slot, want := range [][]lua.Session{{id}, nil, nil, nil} {
-			if heard := b.hub.Beat(slot, slots, presenceTTL); !slices.Equal(heard, want) {
-				t.Errorf("slot %d: heard %v, want %v", slot, heard, want)
+		id := lua.Session{Player: "p", Generation: 11}
+		for beat, heard := range b.beats(heartbeat/2, func() {}) {
+			if want := beat == 0; slices.Contains(heard, id) != want {
+				t.Errorf("beat %d: heard %v, want it in the first only", beat, heard)
 			}
 		}
 	})
@@ -259,6 +259,24 @@ func TestManyAreReadInBatches(t *testing.T) {
 		b.lookAgain(9)
 		if b.store.calls != 3 || b.hub.Behind(9) {
 			t.Errorf("%d calls, behind: %v; want 3 and not behind", b.store.calls, b.hub.Behind(9))
+		}
+	})
+}
+
+func TestHeal_ReadsTheSessionsInDoubtOnly(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, _ := b.arrive("p", 10, lua.PlayerState{})
+		b.arrive("q", 11, lua.PlayerState{})
+		s.Uncertain()
+		s.Uncertain()
+		for range 2 {
+			b.heal()
+		}
+		if !slices.Equal(b.store.read, []ident.Player{"p"}) {
+			t.Errorf("read %v, want p once", b.store.read)
+		}
+		if left := b.hub.doubted.list(); len(left) != 0 {
+			t.Errorf("%d sessions are left in the set", len(left))
 		}
 	})
 }

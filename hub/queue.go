@@ -2,6 +2,7 @@ package hub
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/lua"
@@ -41,16 +42,30 @@ func (s *Session) toldState(st lua.PlayerState) {
 	}
 }
 
-// forgetQueues forgets what was told of queues that a record does not name. mu is held.
-func (s *Session) forgetQueues(r lua.Record) {
-	waiting := map[ident.World]bool{}
-	for _, t := range r.Waiting() {
-		waiting[t.World] = true
-	}
-	maps.DeleteFunc(s.told, func(w ident.World, _ QueueView) bool { return !waiting[w] })
+// recordChanged notes that the session knows another record: whether its player waits in a queue now. It forgets what was told
+// of queues that the record does not name. mu is held.
+func (s *Session) recordChanged(r lua.Record) {
+	waiting := r.Waiting()
+	s.noteWaiting(len(waiting) > 0)
+	maps.DeleteFunc(s.told, func(w ident.World, _ QueueView) bool {
+		return !slices.ContainsFunc(waiting, func(t lua.Ticket) bool { return t.World == w })
+	})
 	if len(s.told) == 0 {
 		s.told = nil
 	}
+}
+
+// noteWaiting puts the session into the hub's set of those that wait in a queue, or takes it out. One that closes waits for
+// nothing. mu is held.
+func (s *Session) noteWaiting(waits bool) {
+	waits = waits && !s.closed
+	switch {
+	case waits && !s.waits:
+		s.hub.waiting.add(s)
+	case !waits && s.waits:
+		s.hub.waiting.remove(s)
+	}
+	s.waits = waits
 }
 
 // Waiting are the worlds in which the session's player waits, as far as the session knows.
@@ -67,7 +82,7 @@ func (s *Session) Waiting() []ident.World {
 // Waiting are the players that wait here, by world.
 func (h *Hub) Waiting() map[ident.World][]ident.Player {
 	waiting := map[ident.World][]ident.Player{}
-	for _, s := range h.all() {
+	for _, s := range h.waiting.list() {
 		for _, w := range s.Waiting() {
 			waiting[w] = append(waiting[w], s.Player())
 		}

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -61,13 +62,34 @@ func TestAStateTellsOfQueuesToo(t *testing.T) {
 	})
 }
 
-func TestWaiting(t *testing.T) {
+func TestWaiting_FollowsTheRecord(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
+		s, _ := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
 		b.arrive("idle", 11, lua.PlayerState{})
-		got := b.hub.Waiting()
-		if len(got) != 2 || len(got["duel"]) != 1 || got["duel"][0] != "p" || len(got["trio"]) != 1 {
-			t.Errorf("waiting: %v", got)
+		wants := func(when string, want map[ident.World][]ident.Player) {
+			b.Helper()
+			if got := b.hub.Waiting(); !reflect.DeepEqual(got, want) {
+				b.Errorf("%s: waiting %v, want %v", when, got, want)
+			}
+			if got := len(b.hub.waiting.list()); got != min(len(want), 1) {
+				b.Errorf("%s: %d sessions are looked at every second, want those that wait", when, got)
+			}
 		}
+		both := map[ident.World][]ident.Player{"duel": {"p"}, "trio": {"p"}}
+		none := map[ident.World][]ident.Player{}
+		wants("arrived with two tickets", both)
+		s.Saw(0, record(20, ""))
+		wants("left by a reply", none)
+		s.Saw(0, record(30, "", "duel.30", "trio.30"))
+		wants("joined by a reply", both)
+		b.hub.Deliver(formed(1, "m", 40, "p"))
+		wants("matched", none)
+		s.Showing(lua.PlayerState{AsOf: 60, Record: record(50, "", "duel.50", "trio.50")})
+		wants("waits in a state that was read", both)
+		s.Over()
+		b.hub.Leave(s)
+		wants("gone", none)
+		s.Saw(0, record(70, "", "duel.70"))
+		wants("gone, and a reply comes late", none)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/musterhq/muster/lua"
 	"github.com/musterhq/muster/protocol"
@@ -182,8 +181,7 @@ func TestAnIdleSessionHasNoGoroutine(t *testing.T) {
 			s.Submit(func() { s.Finish(pong(int64(i))) })
 			b.sees(client, fmt.Sprintf("pong %d", i))
 		}
-		b.hub.Beat(2, 4, presenceTTL)
-		synctest.Wait()
+		b.beats(heartbeat, func() {})
 		if got := hubGoroutines(); got != before {
 			t.Errorf("%d goroutines of the hub's sessions, %d before they came", got, before)
 		}

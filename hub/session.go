@@ -17,6 +17,7 @@ type Session struct {
 	transport Transport
 	// heardAt is when the client last gave a sign of life, by the age of the hub.
 	heardAt atomic.Int64
+	due     duePlace // guarded by the mu of the wheel
 
 	mu sync.Mutex
 	// guarded by mu
@@ -29,17 +30,17 @@ type Session struct {
 	doubt  doubt
 	// told is what the client was last told of the queues that it waits in; nil while it waits nowhere.
 	told map[ident.World]QueueView
+	// waits says that the session is in the hub's set of those that wait in a queue.
+	waits bool
 	// refreshedAt is when a sign of life was last taken for a refresh, by the age of the hub; -1 before.
 	refreshedAt int64
-	// refreshNow has its presence refreshed without waiting for its turn.
-	refreshNow bool
-	requests   requestQueue
-	outbox     outbox
-	held       []event
-	prompt     ident.Match // whose prompt the next frame is
-	declined   ident.Match // that the client is asked about no more
-	releasing  bool        // events are let out by one who writes afterwards
-	closed     bool        // nothing more is taken in to be sent
+	requests    requestQueue
+	outbox      outbox
+	held        []event
+	prompt      ident.Match // whose prompt the next frame is
+	declined    ident.Match // that the client is asked about no more
+	releasing   bool        // events are let out by one who writes afterwards
+	closed      bool        // nothing more is taken in to be sent
 }
 
 // Player is whose session it is; "" before hello.
@@ -85,24 +86,30 @@ func (s *Session) close(code int) {
 	if s.closed {
 		return
 	}
-	s.closed = true
+	s.setClosed()
 	s.outbox.last(func() { s.transport.Close(code, protocol.CloseName(code)) })
 	s.startWriting()
 	time.AfterFunc(protocol.SlowTimeout, s.transport.Abort)
+}
+
+// setClosed notes that nothing more is taken in to be sent. mu is held.
+func (s *Session) setClosed() {
+	s.closed = true
+	s.noteWaiting(false)
 }
 
 // Over notes that the connection is gone: nothing is sent any more, but what the session was told may yet be asserted.
 func (s *Session) Over() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
+	s.setClosed()
 	s.outbox.clear()
 	s.seen, s.untold, s.held = s.foreseen(), nil, nil
 }
 
 // closeSlow ends a session whose client does not read: the code is tried, but nothing waits for it. mu is held.
 func (s *Session) closeSlow() {
-	s.closed = true
+	s.setClosed()
 	s.outbox.clear()
 	go s.transport.Close(protocol.CloseSlow, protocol.CloseName(protocol.CloseSlow))
 	time.AfterFunc(protocol.SlowTimeout, s.transport.Abort)

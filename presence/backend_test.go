@@ -158,17 +158,20 @@ func onRedis(t *testing.T) *realm {
 	return r
 }
 
+// backendHeartbeat is short, as these tests wait for it.
+const backendHeartbeat = 200 * time.Millisecond
+
 func newRealm(t *testing.T, url, name string) *realm {
 	t.Helper()
 	j := &journal{}
-	r := &realm{T: t, journal: j, ctx: context.Background(), sessions: newSessions(j)}
+	r := &realm{T: t, journal: j, ctx: context.Background(), sessions: newSessions(j, backendHeartbeat)}
 	r.store = &hookedStore{Store: openStore(t, url, name, "here"), journal: j, before: map[string]func(){}, after: map[string]func(){}}
 	declare := func(ctx context.Context, epoch ident.Place) error {
 		return r.store.DeclareWorldsIn(ctx, epoch, []lua.DeclaredWorld{{Name: duel.Name, State: "open", Hash: "h"}})
 	}
 	r.keeper = New(Options{
 		Store: r.store, Sessions: r.sessions, Worlds: &fakeWorlds{journal: j, declare: declare}, Log: zerolog.Nop(),
-		Heartbeat: 200 * time.Millisecond, TTL: testTTL, Grace: testGrace,
+		Heartbeat: backendHeartbeat, Grace: testGrace,
 	})
 	r.store.OnLostHistory(r.keeper.Recover)
 	t.Cleanup(func() {

@@ -70,10 +70,13 @@ type fakeSessions struct {
 	// guarded by mu
 	here   map[lua.Session]lua.Assertion
 	behind bool
+	beats  int
+
+	heartbeat time.Duration
 }
 
-func newSessions(j *journal) *fakeSessions {
-	return &fakeSessions{journal: j, here: map[lua.Session]lua.Assertion{}}
+func newSessions(j *journal, heartbeat time.Duration) *fakeSessions {
+	return &fakeSessions{journal: j, here: map[lua.Session]lua.Assertion{}, heartbeat: heartbeat}
 }
 
 func (f *fakeSessions) enter(st lua.PlayerState) lua.Session {
@@ -96,10 +99,19 @@ func (f *fakeSessions) setBehind(behind bool) {
 	f.behind = behind
 }
 
-// Beat has everybody heard, a part at a time.
-func (f *fakeSessions) Beat(slot, slots int, _ time.Duration) []lua.Session {
-	f.add("beat %d/%d", slot, slots)
-	return slices.DeleteFunc(f.Sessions(), func(s lua.Session) bool { return int(s.Generation)%slots != slot })
+// testBeats are the beats of a heartbeat.
+const testBeats = 50
+
+func (f *fakeSessions) BeatInterval() time.Duration { return f.heartbeat / testBeats }
+
+// Beat has each session heard once a heartbeat, evenly spread by generation.
+func (f *fakeSessions) Beat() []lua.Session {
+	f.add("beat")
+	f.mu.Lock()
+	beat := f.beats % testBeats
+	f.beats++
+	f.mu.Unlock()
+	return slices.DeleteFunc(f.Sessions(), func(s lua.Session) bool { return int(s.Generation)%testBeats != beat })
 }
 
 func (f *fakeSessions) Departed([]lua.Session) {}
@@ -221,10 +233,10 @@ type fakeBundle struct {
 
 func newFake(t *testing.T) *fakeBundle {
 	j := &journal{}
-	b := &fakeBundle{T: t, journal: j, store: newStore(j), sessions: newSessions(j), log: &bytes.Buffer{}}
+	b := &fakeBundle{T: t, journal: j, store: newStore(j), sessions: newSessions(j, testHeartbeat), log: &bytes.Buffer{}}
 	b.keeper = New(Options{
 		Store: b.store, Sessions: b.sessions, Worlds: &fakeWorlds{journal: j},
-		Log: zerolog.New(zerolog.SyncWriter(b.log)).Level(zerolog.InfoLevel), Heartbeat: testHeartbeat, TTL: testTTL, Grace: testGrace,
+		Log: zerolog.New(zerolog.SyncWriter(b.log)).Level(zerolog.InfoLevel), Heartbeat: testHeartbeat, Grace: testGrace,
 	})
 	return b
 }

@@ -31,8 +31,10 @@ type Store interface {
 
 // Sessions are those on this instance, as the hub has them.
 type Sessions interface {
-	// Beat is one part of a heartbeat and returns who was heard.
-	Beat(slot, slots int, ttl time.Duration) []lua.Session
+	// Beat pings the sessions that are due, closes those that are silent, and returns those whose presence is to be
+	// refreshed. It is to be called once every BeatInterval.
+	Beat() []lua.Session
+	BeatInterval() time.Duration
 	// Sessions are all that have arrived, Assertions what they last saw.
 	Sessions() []lua.Session
 	Assertions() []lua.Assertion
@@ -70,9 +72,8 @@ type Options struct {
 	Sessions Sessions
 	Worlds   Worlds
 	Log      zerolog.Logger
-	// Heartbeat is how often a client is pinged, TTL how long a sign of life counts, Grace how long a player
-	// whose connection is gone keeps its places.
-	Heartbeat, TTL, Grace time.Duration
+	// Heartbeat is how often a session is refreshed, Grace how long a player whose connection is gone keeps its places.
+	Heartbeat, Grace time.Duration
 	// Emptied, if set, is called when an epoch was entered in which Redis had nothing. It must not block.
 	Emptied func()
 }
@@ -85,9 +86,10 @@ const (
 	readyFor = 2500 * time.Millisecond
 	// publishDelay is how long a publish may take before the state is read instead.
 	publishDelay = 200 * time.Millisecond
-	// beatSlots are the parts of a heartbeat, so that refreshes and pings are spread over it.
-	beatSlots   = 4
-	arriveBatch = 100
+	// refreshParts is how often during a heartbeat those sessions are refreshed that fill no batch.
+	refreshParts = 10
+	refreshBatch = 100
+	arriveBatch  = 100
 )
 
 // started is what renewals are counted from: no step of the machine's clock moves what is left of a lease.

@@ -61,7 +61,8 @@ func TestAThousandPlayersCostAHandfulOfCallsAHeartbeat(t *testing.T) {
 		}
 		const heartbeats = 3
 		pass(heartbeats * testHeartbeat)
-		if n := b.count("refresh"); n < heartbeats*beatSlots || n > (heartbeats+1)*beatSlots {
+		const batches = 1000 / refreshBatch
+		if n := b.count("refresh"); n < heartbeats*batches || n > (heartbeats+1)*(batches+refreshParts) {
 			t.Errorf("%d calls refreshed a thousand players in %d heartbeats", n, heartbeats)
 		}
 		if n := b.count("renewLease"); n > heartbeats*10+2 {
@@ -213,18 +214,48 @@ func TestDeparturesWaitUntilRedisTakesThem(t *testing.T) {
 	}
 }
 
-func TestARefreshThatFailsIsDoneAgainWithTheNextBeat(t *testing.T) {
+func TestRefresh_LeavesInEvenBatches(t *testing.T) {
+	const players = 10_000
 	inBubble(t, func(b *fakeBundle) {
-		b.sessions.enter(lua.PlayerState{Player: "p", Generation: 4}) // whose turn is in slot 0
-		b.store.fail("refresh", lua.ErrUnavailable)
+		for i := range ident.Place(players) {
+			b.sessions.enter(lua.PlayerState{Player: ident.Player(fmt.Sprintf("p%d", i)), Generation: i + 1})
+		}
 		b.start()
-		synctest.Wait()
-		b.want("refresh", "refresh failed p")
+		pass(testHeartbeat / 2)
+		before := len(b.of("refresh"))
+		for second := range 5 {
+			pass(time.Second)
+			refreshed := 0
+			calls := b.of("refresh")[before:]
+			before += len(calls)
+			for _, call := range calls {
+				n := strings.Count(call, ",") + 1
+				if refreshed += n; n > refreshBatch {
+					t.Errorf("one call refreshed %d players, want at most %d", n, refreshBatch)
+				}
+			}
+			if even := players / int(testHeartbeat/time.Second); refreshed < even/2 || refreshed > even*3/2 {
+				t.Errorf("second %d: %d players were refreshed, want about %d", second, refreshed, even)
+			}
+		}
+	})
+}
+
+func TestARefreshThatFailsIsTriedAgainSoon(t *testing.T) {
+	inBubble(t, func(b *fakeBundle) {
+		b.sessions.enter(lua.PlayerState{Player: "p", Generation: 4}) // of the fifth beat
+		b.store.fail("refresh", errors.New("script error"))
+		b.start()
+		pass(testHeartbeat/refreshParts + 2*retryInterval)
+		b.want("refresh", "refresh failed p", "refresh failed p", "refresh failed p")
 		b.store.fail("refresh", nil)
-		pass(testHeartbeat / beatSlots)
-		b.want("refresh", "refresh failed p", "refresh p")
-		pass(testHeartbeat / beatSlots)
-		b.want("refresh", "refresh failed p", "refresh p")
+		pass(retryInterval)
+		b.want("refresh", "refresh failed p", "refresh failed p", "refresh failed p", "refresh p")
+		pass(testHeartbeat / 2)
+		b.want("refresh", "refresh failed p", "refresh failed p", "refresh failed p", "refresh p")
+		if n := strings.Count(b.log.String(), "presence not refreshed"); n != 1 {
+			t.Errorf("logged %d times, want once", n)
+		}
 	})
 }
 
@@ -233,7 +264,7 @@ func TestAPlayerThatLeftIsNotRefreshedLater(t *testing.T) {
 		session := b.sessions.enter(lua.PlayerState{Player: "p", Generation: 4})
 		b.store.fail("refresh", lua.ErrUnavailable)
 		b.start()
-		synctest.Wait()
+		pass(testHeartbeat / refreshParts)
 		b.sessions.leave(session)
 		b.store.fail("refresh", nil)
 		pass(testHeartbeat)

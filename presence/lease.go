@@ -131,60 +131,83 @@ func (k *Keeper) healNow(ctx context.Context, h healing) error {
 	return k.opts.Sessions.Heal(ctx)
 }
 
-// beatLoop pings clients, has those refreshed that were heard, and ends those that are silent. It never
+// beatLoop pings clients, collects the sessions whose presence is to be refreshed, and ends those that are silent. It never
 // waits for Redis: a client that is not pinged falls silent.
 func (k *Keeper) beatLoop(ctx context.Context) {
-	for slot := 0; ; slot = (slot + 1) % beatSlots {
-		start := time.Now()
-		k.refreshSoon(k.opts.Sessions.Beat(slot, beatSlots, k.opts.TTL))
-		if !wait(ctx, k.opts.Heartbeat/beatSlots-time.Since(start)) {
+	ticker := time.NewTicker(k.opts.Sessions.BeatInterval())
+	defer ticker.Stop()
+	for {
+		k.refreshSoon(k.opts.Sessions.Beat())
+		select {
+		case <-ctx.Done():
 			return
+		case <-ticker.C:
 		}
 	}
 }
 
-func (k *Keeper) refreshSoon(heard []lua.Session) {
+// refreshSoon collects sessions for the next refresh, which is at once if they fill a batch.
+func (k *Keeper) refreshSoon(sessions []lua.Session) {
 	k.mu.Lock()
-	for _, session := range heard {
+	for _, session := range sessions {
 		k.heard[session] = struct{}{}
 	}
+	full := len(k.heard) >= refreshBatch
 	k.mu.Unlock()
+	if !full {
+		return
+	}
 	select {
 	case k.fresh <- struct{}{}:
 	default:
 	}
 }
 
-// refreshLoop refreshes who was heard. Whom Redis did not take is refreshed with those of the next beat: a
-// heartbeat later may be too late.
+// refreshLoop refreshes the collected sessions whenever they fill a batch, and refreshParts times a heartbeat. Sessions that
+// Redis did not refresh are tried again after retryInterval: a heartbeat later may be too late.
 func (k *Keeper) refreshLoop(ctx context.Context) {
+	ticker := time.NewTicker(k.opts.Heartbeat / refreshParts)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-k.fresh:
+		case <-ticker.C:
 		}
-		k.mu.Lock()
-		heard := slices.Collect(maps.Keys(k.heard))
-		clear(k.heard)
-		k.mu.Unlock()
-		left, err := k.refresh(ctx, heard)
-		if err == nil {
-			continue
+		logged := false
+		for {
+			err := k.refreshCollected(ctx)
+			if err == nil {
+				break
+			}
+			if !logged && !errors.Is(err, lua.ErrUnavailable) && ctx.Err() == nil {
+				k.opts.Log.Error().Err(err).Msg("presence not refreshed; trying again")
+				logged = true
+			}
+			if !wait(ctx, retryInterval) {
+				return
+			}
 		}
+	}
+}
+
+// refreshCollected refreshes the collected sessions. After an error those that were not refreshed are collected again.
+func (k *Keeper) refreshCollected(ctx context.Context) error {
+	k.mu.Lock()
+	heard := slices.Collect(maps.Keys(k.heard))
+	clear(k.heard)
+	k.mu.Unlock()
+	left, err := k.refresh(ctx, heard)
+	if err != nil {
 		k.mu.Lock()
 		for _, session := range left {
 			k.heard[session] = struct{}{}
 		}
 		k.mu.Unlock()
-		if !errors.Is(err, lua.ErrUnavailable) && ctx.Err() == nil {
-			k.opts.Log.Error().Err(err).Msg("presence not refreshed")
-		}
 	}
+	return err
 }
-
-// refreshBatch is how many sessions one call refreshes.
-const refreshBatch = 500
 
 // refresh refreshes sessions; those that are left were not.
 func (k *Keeper) refresh(ctx context.Context, sessions []lua.Session) (left []lua.Session, err error) {

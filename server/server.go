@@ -109,12 +109,13 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	})
 	s.worlds = newRealmWorlds(s.store, s.matching, c.Worlds, s.log)
 	s.hub = hub.New(hub.Options{
-		Store: s.store, Facts: s.worlds.Facts, Log: s.log, Dropped: s.metrics.slowClient, LookedAgain: s.metrics.reread,
-		Doubted: func() { s.presence.HealSoon() }, Shown: func(shown lua.Shown) { s.prompts.add(shown) },
+		Store: s.store, Heartbeat: c.Presence.Heartbeat, TTL: c.Presence.TTL, Facts: s.worlds.Facts, Log: s.log,
+		Dropped: s.metrics.slowClient, LookedAgain: s.metrics.reread, Doubted: func() { s.presence.HealSoon() },
+		Shown: func(shown lua.Shown) { s.prompts.add(shown) },
 	})
 	s.presence = presence.New(presence.Options{
 		Store: s.store, Sessions: s.hub, Worlds: s.worlds, Log: s.log,
-		Heartbeat: c.Presence.Heartbeat, TTL: c.Presence.TTL, Grace: c.Presence.ReconnectGrace, Emptied: s.noteEmptied,
+		Heartbeat: c.Presence.Heartbeat, Grace: c.Presence.ReconnectGrace, Emptied: s.noteEmptied,
 	})
 	s.prompts = newPrompts(s.store.ShowMatches)
 	s.allocations = s.newAllocations()

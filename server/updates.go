@@ -25,9 +25,21 @@ func (s *Server) updateLoop(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		for world, players := range s.hub.Waiting() {
-			// While Redis is away there is nothing to tell; the lease's renewal says so in the log.
-			_ = s.updateWorld(ctx, world, players, turn)
+		s.updateWorlds(ctx, s.hub.Waiting(), turn)
+	}
+}
+
+// updateWorlds updates one world after the other, spread over the interval.
+func (s *Server) updateWorlds(ctx context.Context, waiting map[ident.World][]ident.Player, turn int) {
+	apart := time.NewTicker(updateInterval / time.Duration(len(waiting)+1))
+	defer apart.Stop()
+	for world, players := range waiting {
+		// While Redis is away there is nothing to send; the lease's renewal logs that.
+		_ = s.updateWorld(ctx, world, players, turn)
+		select {
+		case <-ctx.Done():
+			return
+		case <-apart.C:
 		}
 	}
 }
