@@ -93,24 +93,34 @@ func serveCommand(stderr *logqueue.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		warning := ""
+		if showsPassword(cmd.Flags()) {
+			warning = passwordOnCommandLine
+		}
 		if check {
+			if warning != "" {
+				cmd.PrintErrln("warning: " + warning)
+			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "settings are in order")
 			return err
 		}
-		return serve(cmd.Context(), stderr, config, load)
+		return serve(cmd.Context(), stderr, config, load, warning)
 	}
 	return cmd
 }
 
 // serve runs an instance until a signal ends it. SIGHUP reloads the settings, or ends it like SIGTERM when it runs on
 // a terminal, which sends that signal when it is closed.
-func serve(ctx context.Context, stderr *logqueue.Writer, config configs.Config, load func() (configs.Config, error)) error {
+func serve(ctx context.Context, stderr *logqueue.Writer, config configs.Config, load func() (configs.Config, error), warning string) error {
 	// Without this the first line after the reader of stderr or stdout has gone would end the process.
 	signal.Ignore(syscall.SIGPIPE)
 	if os.Getenv("GOGC") == "" {
 		go garbage.Pace(ctx)
 	}
 	log := newLogger(config.Log, stderr)
+	if warning != "" {
+		log.Warn().Msg(warning)
+	}
 	switch limit, err := garbage.Bound(); {
 	case err != nil:
 		log.Warn().Err(err).Msg("memory is not bounded")

@@ -30,6 +30,9 @@ func settingsOf(cmd *cobra.Command) func() (configs.Config, error) {
 	cmd.Flags().String("redis-url", "", "redis://, rediss:// or unix://")
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	return func() (configs.Config, error) {
+		if showsPassword(cmd.Flags()) {
+			cmd.PrintErrln("warning: " + passwordOnCommandLine)
+		}
 		return loadSettings(file, cmd.Flags())
 	}
 }

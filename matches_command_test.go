@@ -43,7 +43,7 @@ func TestMatchesAreATable(t *testing.T) {
 func TestAnAddressIsShownWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
-		"https://user:pass@h:1/path?token=x#f": "https://h:1/path",
+		"https://user:pass@h:1/path?token=x#f": "https://h:1",
 		"http://h":                             "http://h",
 		"http://%zz":                           unset,
 	} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/musterhq/muster/configs"
 	"github.com/musterhq/muster/internal/logqueue"
 )
 
@@ -84,13 +85,43 @@ func TestCheck_SaysWhyAURLCannotBeUsed(t *testing.T) {
 		"journal: {url: 'postgres://u:hunter2@h/d?sslmode=hun'}": "journal.url: cannot be used: failed to configure TLS (sslmode is invalid)",
 		"journal: {url: 'postgres://u:hunter2@h/d?pool_max_conns=x'}": "journal.url: cannot be used: " +
 			"cannot parse pool_max_conns (strconv.ParseInt: parsing …: invalid syntax)",
-		"journal: {url: 'postgres://u:hun/ter2@h/d'}":             "journal.url: cannot be used: invalid port" + encode,
-		"journal: {url: 'mysql://u:hunter2@h/d'}":                 "journal.url: cannot be used: failed to parse as keyword/value (invalid keyword/value)",
-		"journal: {url: 'postgres://u:hunter2@a,b/d?port=1,2,3'}": "journal.url: cannot be used: could not match … port numbers to … hosts",
+		"journal: {url: 'postgres://u:hun/ter2@h/d'}":                    "journal.url: cannot be used: invalid port" + encode,
+		"journal: {url: 'mysql://u:hunter2@h/d'}":                        "journal.url: cannot be used: failed to parse as keyword/value (invalid keyword/value)",
+		"journal: {url: 'postgres://u:hunter2@a,b/d?port=1,2,3'}":        "journal.url: cannot be used: could not match … port numbers to … hosts",
+		"webhooks: [{url: 'http://', events: [match.ended]}]":            "webhooks[0].url: must be a URL with a host, and with special characters percent-encoded",
+		"webhooks: [{url: 'http://h:x/hunter2', events: [match.ended]}]": "webhooks[0].url: must be a URL with a host, and with special characters percent-encoded",
 	} {
 		out, err := check(t, text)
 		if err == nil || out != "F:1: "+want || strings.Contains(out, "ter2") {
 			t.Errorf("%s:\n%s\nwant\nF:1: %s", text, out, want)
+		}
+	}
+}
+
+func TestCheck_WarnsOfAPasswordOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	for address, warns := range map[string]bool{
+		"redis://h": false, "redis://u@h": false, "unix:///s": false,
+		"redis://u:hunter2@h": true, "redis://h?master_name=m&password=hunter2": true,
+	} {
+		for _, args := range [][]string{{"--check", "--redis-url", address}, {"matches", "--redis-url", address}} {
+			out, _ := run(t, "F", args...) // matches fails without a journal
+			if strings.Contains(out, "warning: "+passwordOnCommandLine) != warns || strings.Contains(out, "hunter2") {
+				t.Errorf("%s %s:\n%s", args[0], address, out)
+			}
+		}
+	}
+}
+
+func TestReceiver_ShowsNoToken(t *testing.T) {
+	t.Parallel()
+	known := []configs.Webhook{{URL: "https://h/hunter1"}, {URL: "https://h/hunter2"}}
+	for address, want := range map[string]string{
+		"https://h/hunter2": "https://h (webhooks[1])",
+		"https://h/hunter3": "https://h",
+	} {
+		if got := receiver(address, known); got != want {
+			t.Errorf("%s is shown as %s, want %s", address, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -25,11 +26,11 @@ func webhooksCommand() *cobra.Command {
 func openDeliveries(ctx context.Context, config configs.Config) (deadOffice, error) {
 	if config.Journal.URL != "" {
 		database, err := openRecord(ctx, config)
-		return deliveries{database}, err
+		return deliveries{database, config.Webhooks}, err
 	}
 	known := make(map[string]string)
 	for _, w := range config.Webhooks {
-		known[webhooks.Group(w.URL)] = shown(w.URL)
+		known[webhooks.Group(w.URL.Reveal())] = receiver(w.URL.Reveal(), config.Webhooks)
 	}
 	return openLetters(config, func(group string) bool { return strings.HasPrefix(group, webhooks.GroupPrefix) },
 		func(group string) string {
@@ -40,17 +41,31 @@ func openDeliveries(ctx context.Context, config configs.Config) (deadOffice, err
 		})
 }
 
-// shown is an address without what may be a secret: user, password and query.
+// receiver names an address: its host, and its place in the settings.
+func receiver(address string, known []configs.Webhook) string {
+	for i, w := range known {
+		if w.URL.Reveal() == address {
+			return fmt.Sprintf("%s (webhooks[%d])", shown(address), i)
+		}
+	}
+	return shown(address)
+}
+
+// shown is an address without what may be a secret: user, password, query, and the path, in which chat services have
+// their tokens.
 func shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return unset
 	}
-	return u.Scheme + "://" + u.Host + u.Path
+	return u.Scheme + "://" + u.Host
 }
 
 // deliveries are those of the journal's outbox.
-type deliveries struct{ *journal.Database }
+type deliveries struct {
+	*journal.Database
+	known []configs.Webhook
+}
 
 func (d deliveries) close() error { d.Close(); return nil }
 
@@ -68,7 +83,7 @@ func (d deliveries) list(ctx context.Context, limit int) ([]dead, error) {
 		}
 		_ = json.Unmarshal([]byte(one.Body), &body) // where it cannot be read, it is about nothing that can be shown
 		list[i] = dead{
-			ID: one.Event, At: one.DiedAt, Event: one.Type, About: body.Match.ID + body.Ticket.ID, To: shown(one.URL), Reason: one.Reason,
+			ID: one.Event, At: one.DiedAt, Event: one.Type, About: body.Match.ID + body.Ticket.ID, To: receiver(one.URL, d.known), Reason: one.Reason,
 			Body: one.Body,
 		}
 	}

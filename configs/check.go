@@ -29,7 +29,7 @@ func (l *loader) checkURL(path string, address Secret, file string, check func(s
 	switch {
 	case err == nil:
 	case file != "":
-		l.report("names a file whose text "+err.Error(), path+"_file")
+		l.report("names a file whose text "+err.Error(), path+twinSuffix)
 	default:
 		l.report(err.Error(), path)
 	}
@@ -38,7 +38,7 @@ func (l *loader) checkURL(path string, address Secret, file string, check func(s
 // checkWebhooks refuses an address a second time: its deliveries are told apart by it. The address is not
 // repeated, as it may hold a token.
 func (l *loader) checkWebhooks(webhooks []Webhook) {
-	first := make(map[string]int, len(webhooks))
+	first := make(map[Secret]int, len(webhooks))
 	for i, w := range webhooks {
 		if other, ok := first[w.URL]; ok && w.URL != "" {
 			l.report("is the same address as that of "+element("webhooks", other)+"; one entry may have several events",

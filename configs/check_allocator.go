@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // What Kubernetes takes as a namespace, as the value of a label and as its name, with or without a prefix.
@@ -21,7 +22,8 @@ const maxLabelName = 253 + 1 + 63
 // checkAllocator looks at how the settings of an allocator go together.
 func (l *loader) checkAllocator(a *Allocator, path string) {
 	if (a.Webhook != "") == (a.Agones != nil) {
-		l.report("needs exactly one of webhook and agones", path, join(path, "webhook"), join(path, "agones"))
+		l.report("needs exactly one of webhook (or webhook_file) and agones", path, join(path, "webhook"),
+			join(path, "webhook_file"), join(path, "agones"))
 	}
 	if a.Secret != "" && a.SecretFile == "" {
 		l.report("must be in a file that secret_file names: instances share the settings of a world through Redis, "+
@@ -30,14 +32,15 @@ func (l *loader) checkAllocator(a *Allocator, path string) {
 	if a.SecretFile != "" && a.Agones != nil {
 		l.report("signs the calls of a webhook; Agones does not look at it", join(path, "secret_file"))
 	}
-	l.checkNoUser(a.Webhook, join(path, "webhook"))
+	l.checkSharedURL(a.Webhook, a.WebhookFile, join(path, "webhook"))
 	if a.Agones == nil {
 		return
 	}
 	path = join(path, "agones")
-	l.checkNoUser(a.Agones.URL, join(path, "url"))
-	if u, err := url.Parse(a.Agones.URL); err == nil && (u.RawQuery != "" || u.ForceQuery) {
-		l.report("must not have a query: the path of the call is appended to it", join(path, "url"))
+	if u, err := url.Parse(a.Agones.URL.Reveal()); err == nil && (u.RawQuery != "" || u.ForceQuery) {
+		l.report("must not have a query: the path of the call is appended to it", join(path, "url"), join(path, "url_file"))
+	} else {
+		l.checkSharedURL(a.Agones.URL, a.Agones.URLFile, join(path, "url"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Agones.Selector)) {
 		at := join(join(path, "selector"), name)
@@ -53,16 +56,22 @@ func (l *loader) checkAllocator(a *Allocator, path string) {
 	}
 }
 
-// checkNoUser refuses a password in a URL of a world, which is shared through Redis, and a fragment, which is not
-// sent. The text is not repeated.
-func (l *loader) checkNoUser(text, path string) {
-	u, err := url.Parse(text)
+// checkSharedURL refuses a secret in a URL of a world, which is shared through Redis unless a file holds it, and a
+// fragment, which is not sent.
+func (l *loader) checkSharedURL(address Secret, file, path string) {
+	u, err := url.Parse(address.Reveal())
+	if err != nil || address == "" {
+		return // reported
+	}
+	if file != "" {
+		path += twinSuffix
+	}
 	switch {
-	case err != nil || text == "": // reported
-	case u.User != nil:
-		l.report("must not have a user or a password: instances share the settings of a world through Redis, and a "+
-			"secret stays out of it", path)
 	case u.Fragment != "":
 		l.report("must not have a fragment (#…): it is not sent", path)
+	case file != "": // stays here
+	case u.User != nil, u.RawQuery != "" && !l.adopting:
+		l.report("must not have a user, a password or a query: instances share the settings of a world through Redis, "+
+			"and a secret stays out of it; put the URL into a file that "+path[strings.LastIndex(path, ".")+1:]+twinSuffix+" names", path)
 	}
 }

@@ -115,7 +115,8 @@ type Journal struct {
 
 // Webhook is an address that is called when something happened.
 type Webhook struct {
-	URL        string   `koanf:"url" form:"http_url" need:"yes"`
+	URL        Secret   `koanf:"url" form:"http_url" need:"yes"`
+	URLFile    string   `koanf:"url_file"`
 	Secret     Secret   `koanf:"secret"`
 	SecretFile string   `koanf:"secret_file"`
 	Events     []string `koanf:"events" oneof:"match.completed match.cancelled match.ended player.dequeued" need:"yes" empty:"no"`

@@ -25,7 +25,7 @@ func TestWrongJournalsAndWebhooksAreRefused(t *testing.T) {
 		"journal": {file: "journal: {attempts: 0}\n", want: `
 F:1: journal.attempts: must be a whole number from 1 to 100, is "0"`},
 		"webhook": {file: "webhooks:\n- {url: ftp://h, events: [match.begun]}\n- {url: 'http://h'}\n", want: `
-F:2: webhooks[0].url: must be a URL that starts with http:// or https://, is "ftp://h"
+F:2: webhooks[0].url: must be a URL that starts with http:// or https://
 F:2: webhooks[0].events[0]: must be match.completed, match.cancelled, match.ended or player.dequeued, is "match.begun"
 F:3: webhooks[1].events: is missing`},
 		"twice": {file: "webhooks:\n- {url: 'http://h', events: [match.ended]}\n- {url: 'http://h', events: [match.completed]}\n", want: `

@@ -76,6 +76,9 @@ type loader struct {
 	origins  map[string]origin // by path; sections and elements of lists have theirs, too
 	broken   map[string]bool   // paths whose value was reported and left out
 	problems Problems
+	// adopting is set for the settings of a world that another instance has declared. What it may have declared by
+	// older rules is taken.
+	adopting bool
 }
 
 func newLoader() *loader {

@@ -13,7 +13,8 @@ import (
 //	range   least and most, of numbers and durations: "2..100", "10ms..1m"
 //	oneof   the words allowed, separated by spaces
 //	form    the name of a check in forms.go
-//	need    "yes" where the key must be given
+//	need    "yes" where the key must be given; a secret may be given by its twin
+//	shared  "yes" where a secret of a world is shared with other instances unless it is in a file
 //	empty   "no" where a list must have an element
 //
 // For a list and a map range, oneof and form hold for the elements.

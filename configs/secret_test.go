@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 func TestSecretIsNeverShown(t *testing.T) {
@@ -21,6 +25,9 @@ func TestSecretIsNeverShown(t *testing.T) {
 	fmt.Fprintln(&shown, s, []Secret{s}, map[Secret]Secret{s: s}, errors.New(s.String()))
 	slog.New(slog.NewTextHandler(&shown, nil)).Info("x", "s", s, "h", holder{s})
 	slog.New(slog.NewJSONHandler(&shown, nil)).Info("x", "s", s, "h", holder{s})
+	if text, err := yaml.Marshal(holder{s}); err != nil || string(text) != "s: '[redacted]'\n" {
+		t.Errorf("YAML = %s, %v", text, err)
+	}
 	text, err := json.Marshal(holder{s})
 	if want := `{"S":"[redacted]"}`; err != nil || string(text) != want {
 		t.Errorf("JSON = %s, %v; want %s", text, err, want)
@@ -44,6 +51,46 @@ func TestProblemsDoNotShowSecrets(t *testing.T) {
 		environ: []string{"MUSTER_AUTH_HS256_SECRET=hunter2"},
 		want:    "MUSTER_AUTH_HS256_SECRET: auth.hs256_secret: must have at least 32 bytes",
 	}.check(t)
+}
+
+// A URL may hold a token anywhere; what is wrong with a secret's neighbours does not show it either.
+func TestProblems_ShowNoSecretOfAnySetting(t *testing.T) {
+	t.Parallel()
+	const worlds = "worlds: [{name: a, allocator: "
+	refuse := func(string) error { return errors.New("refused") }
+	bad := write(t, "bad", "ftp://u:hunter2@h/hunter2?token=hunter2")
+	for _, file := range []string{
+		"redis: {url: 'redis://u:hunter2@h'}", "redis: {url: {'redis://u:hunter2@h': 1}}", "redis: {url: *hunter2}",
+		"journal: {url: 'postgres://u:hunter2@h'}", "auth: {hs256_secret: hunter2}", "auth: {hs256_secret: [hunter2]}",
+		"webhooks: [{url: 'ftp://h/hunter2', events: [match.ended]}]", "webhooks: [{url: 'http:/h/hunter2', events: [match.ended]}]",
+		"webhooks: [{url: 'http://h:hunter2', events: [match.ended]}]", "webhooks: [{url: 'http://h/%hunter2', events: [match.ended]}]",
+		"webhooks: [{url: 'http://h', secret: hunter2}]", "webhooks: [{url_file: '" + bad + "', events: [match.ended]}]",
+		"webhooks: [{url: 'http://h/hunter2', events: [match.ended]}, {url: 'http://h/hunter2', events: [match.ended]}]",
+		"webhooks: 'http://h/hunter2'", "webhooks: ['http://h/hunter2']",
+		worlds + "{webhook: 'ftp://h/hunter2'}}]", worlds + "{webhook: 'http://h/?token=hunter2'}}]", worlds + "{webhook: 'http://hunter2@h'}}]",
+		worlds + "{webhook: 'http://h/#hunter2'}}]", worlds + "{webhook: 'http://h', secret: hunter2}}]", worlds + "{webhook_file: '" + bad + "'}}]",
+		worlds + "{agones: {url: 'ftp://h/hunter2'}}}]", worlds + "{agones: {url: 'http://h/?hunter2'}}}]", worlds + "'http://h/hunter2'}]",
+		worlds + "{agones: {url_file: '" + bad + "'}}}]", worlds + "{agones: {url: 'http://u:hunter2@h'}}}]",
+	} {
+		_, err := Load(Options{File: write(t, "muster.yaml", file+"\n"), CheckRedisURL: refuse, CheckJournalURL: refuse})
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// Who adds a setting that may hold a secret gives it the type of one.
+func TestSecrets_HaveTheirType(t *testing.T) {
+	t.Parallel()
+	suspect := regexp.MustCompile(`url|secret|password|token|webhook$`)
+	sections(configType, func(s reflect.Type) {
+		for _, f := range fields(s) {
+			text := f.typ.Kind() == reflect.String && !strings.HasSuffix(f.key, twinSuffix)
+			if text && f.typ != secretType && (suspect.MatchString(f.key) || f.tag.Get("form") == "http_url") {
+				t.Errorf("%s.%s is a %s", s.Name(), f.key, f.typ)
+			}
+		}
+	})
 }
 
 func TestTwins(t *testing.T) {

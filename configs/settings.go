@@ -12,7 +12,7 @@ import (
 // MarshalJSON is the canonical form of the settings: the keys of the file, sorted, with the values as
 // the file has them. Instances compare it and adopt it from each other. What is zero is left out, so
 // that a later version's feature does not show until it is used. Secrets are left out, too; the name of
-// a secret's file is not.
+// a secret's file is not. A URL is in it, unless a file holds it.
 func (w World) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(reflect.ValueOf(w)))
 }
@@ -39,6 +39,7 @@ func (w World) Hash() string {
 // understood must not be run.
 func ParseWorld(settings string) (World, error) {
 	l := newLoader()
+	l.adopting = true
 	p := &fileParser{loader: l, file: "world settings", root: worldType}
 	values, _ := p.Unmarshal([]byte(settings)) // JSON is YAML; what is wrong is reported to l
 	l.merge(values)
@@ -65,9 +66,14 @@ func plain(v reflect.Value) any {
 	switch shapeOf(v.Type()) {
 	case section:
 		values := make(map[string]any)
-		for _, f := range fields(v.Type()) {
-			if child := v.Field(f.index); !child.IsZero() && f.typ != secretType {
+		known := fields(v.Type())
+		for i, f := range known {
+			switch child := v.Field(f.index); {
+			case child.IsZero():
+			case f.typ != secretType:
 				values[f.key] = plain(child)
+			case f.tag.Get("shared") == "yes" && v.Field(known[i+1].index).IsZero():
+				values[f.key] = child.String()
 			}
 		}
 		return values

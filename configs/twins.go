@@ -13,6 +13,9 @@ import (
 // maxSecretBytes is far more than any secret has, so that a wrong path cannot fill the memory.
 const maxSecretBytes = 64 << 10
 
+// twinSuffix is what the key of a secret's twin ends in: the path of a file that holds the secret.
+const twinSuffix = "_file"
+
 // resolveSecrets reads the files that the …_file twins of secrets name. A secret and its twin are one
 // setting: both in the same layer is a problem, otherwise the one of the higher layer counts.
 func (l *loader) resolveSecrets(target any) {
@@ -44,7 +47,7 @@ func (l *loader) resolve(v reflect.Value, path string) {
 
 func (l *loader) resolveTwins(f field, secret, twin reflect.Value, section string) {
 	path := join(section, f.key)
-	pathOfFile := path + "_file"
+	pathOfFile := path + twinSuffix
 	if twin.String() == "" {
 		return
 	}

@@ -56,19 +56,22 @@ const (
 )
 
 // Allocator finds a game server for a match: a webhook or Agones, exactly one. Secret can only be given by
-// SecretFile: the settings of a world travel through Redis, and a secret must not.
+// SecretFile: the settings of a world travel through Redis, and a secret must not. A URL travels, unless it is in a
+// file, and so must not have a place where a secret may be.
 type Allocator struct {
-	Webhook    string        `koanf:"webhook" form:"http_url"`
-	Secret     Secret        `koanf:"secret"`
-	SecretFile string        `koanf:"secret_file"`
-	Agones     *Agones       `koanf:"agones"`
-	Timeout    time.Duration `koanf:"timeout" range:"1ms..30s"`
-	Attempts   int           `koanf:"attempts" range:"1..10"`
+	Webhook     Secret        `koanf:"webhook" form:"http_url" shared:"yes"`
+	WebhookFile string        `koanf:"webhook_file"`
+	Secret      Secret        `koanf:"secret"`
+	SecretFile  string        `koanf:"secret_file"`
+	Agones      *Agones       `koanf:"agones"`
+	Timeout     time.Duration `koanf:"timeout" range:"1ms..30s"`
+	Attempts    int           `koanf:"attempts" range:"1..10"`
 }
 
 // Agones is an Agones allocator service.
 type Agones struct {
-	URL       string            `koanf:"url" form:"http_url" need:"yes"`
+	URL       Secret            `koanf:"url" form:"http_url" need:"yes" shared:"yes"`
+	URLFile   string            `koanf:"url_file"`
 	Namespace string            `koanf:"namespace" form:"namespace"`
 	Selector  map[string]string `koanf:"selector"`
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -58,8 +59,12 @@ func (p *fileParser) syntax(err error) {
 	if n, _ := fmt.Sscanf(message, "line %d:", &line); n == 1 {
 		_, message, _ = strings.Cut(message, ": ")
 	}
+	// A password that begins with * and is not quoted is taken for the name of an anchor.
+	message = anchorName.ReplaceAllString(message, "anchor")
 	p.reportAt(origin{layer: layerFile, source: p.file, line: line}, "", "is not YAML about here: "+message)
 }
+
+var anchorName = regexp.MustCompile(`anchor '.*'`)
 
 func (p *fileParser) at(n *yaml.Node) origin {
 	return origin{layer: layerFile, source: p.file, line: n.Line}
@@ -129,7 +134,7 @@ func (p *fileParser) section(n *yaml.Node, t reflect.Type, path string) map[stri
 		p.reject(join(path, key), "is not a known key; known here: "+strings.Join(keys(known), ", "))
 	})
 	for _, f := range known {
-		if at := join(path, f.key); f.needed() && !p.known(at) {
+		if at := join(path, f.key); f.needed() && !p.known(at) && !(f.typ == secretType && p.known(at+twinSuffix)) {
 			p.reject(at, "is missing")
 		}
 	}

@@ -10,9 +10,9 @@ import (
 
 // allocationSettings are a world's as the worker that asks for servers has them.
 func allocationSettings(a *configs.Allocator) allocation.Settings {
-	s := allocation.Settings{Webhook: a.Webhook, Secret: a.Secret.Reveal(), Timeout: a.Timeout, Attempts: a.Attempts}
+	s := allocation.Settings{Webhook: a.Webhook.Reveal(), Secret: a.Secret.Reveal(), Timeout: a.Timeout, Attempts: a.Attempts}
 	if a.Agones != nil {
-		s.Agones = &allocation.Agones{URL: a.Agones.URL, Namespace: a.Agones.Namespace, Selector: a.Agones.Selector}
+		s.Agones = &allocation.Agones{URL: a.Agones.URL.Reveal(), Namespace: a.Agones.Namespace, Selector: a.Agones.Selector}
 	}
 	return s
 }

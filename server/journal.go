@@ -133,7 +133,7 @@ func (a afterwards) signal() {
 func targetsOf(settings []configs.Webhook) []webhooks.Target {
 	var targets []webhooks.Target
 	for _, w := range settings {
-		t := webhooks.Target{URL: w.URL, Secret: []byte(w.Secret.Reveal()), Attempts: w.Attempts}
+		t := webhooks.Target{URL: w.URL.Reveal(), Secret: []byte(w.Secret.Reveal()), Attempts: w.Attempts}
 		for _, e := range w.Events {
 			t.Events = append(t.Events, webhooks.Type(e))
 		}

@@ -272,7 +272,7 @@ func served(t *testing.T, check time.Duration, answer http.HandlerFunc) configs.
 	receiver := httptest.NewServer(answer)
 	t.Cleanup(receiver.Close)
 	w := checked("checked", check, 0)
-	w.Allocator = &configs.Allocator{Webhook: receiver.URL, Timeout: 5 * time.Second, Attempts: 2}
+	w.Allocator = &configs.Allocator{Webhook: configs.Secret(receiver.URL), Timeout: 5 * time.Second, Attempts: 2}
 	return w
 }
 

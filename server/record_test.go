@@ -45,7 +45,7 @@ func TestAnEndedTicketIsToldWithoutAJournal(t *testing.T) {
 		w := duel("voice")
 		w.TicketTTL = 300 * time.Millisecond
 		c.Worlds = []configs.World{w}
-		c.Webhooks = []configs.Webhook{{URL: receiver.URL, Events: []string{"player.dequeued"}, Attempts: 3}}
+		c.Webhooks = []configs.Webhook{{URL: configs.Secret(receiver.URL), Events: []string{"player.dequeued"}, Attempts: 3}}
 	})
 	ana := i.greet("ana")
 	eventually(t, "the end of a ticket is told", func() bool { // of the first the readers may not be there yet
