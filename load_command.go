@@ -18,7 +18,14 @@ import (
 	"github.com/musterhq/muster/load"
 )
 
-// loadCommand puts real clients on a server. Its exit code is 1 where the server was not correct.
+// exitOverloaded is the exit code of a load that was not carried out in full.
+const exitOverloaded = 3
+
+// overloadedError is a load of which the server, or this program, did less than was asked for.
+type overloadedError struct{ error }
+
+// loadCommand puts real clients on a server. Its exit code is 1 if the server was not correct, and exitOverloaded if it
+// was, but not all that was asked for was done.
 func loadCommand() *cobra.Command {
 	var (
 		o                  load.Options
@@ -27,8 +34,11 @@ func loadCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use: "load", Short: "Put players on a server, measure it and judge what it tells", Args: noArguments,
-		Example: `  muster load --players 10000 --world voice --sources 127.0.0.1,127.0.0.2,127.0.0.3
-  muster load --pattern steady --rate 5000 --duration 30s --leave --players 5000 --html load.html`,
+		Example: `  muster load --players 1000 --world voice
+  # A server takes 1,000 connections of an address (limits.connections_per_ip): 5,000 players need five. The file limit
+  # (ulimit -n) must be above --players here and at the server.
+  muster load --pattern steady --rate 1000 --duration 30s --leave --players 5000 \
+    --sources 127.0.0.1,127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.5 --html load.html`,
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	loadFlags(cmd.Flags(), &o)
@@ -57,10 +67,15 @@ func loadCommand() *cobra.Command {
 		}
 		err = errors.Join(report.WriteText(cmd.OutOrStdout()),
 			writeFile(jsonFile, report.WriteJSON), writeFile(htmlFile, report.WriteHTML))
-		if err == nil && !report.Correct {
-			err = errors.New(report.Verdict())
+		switch {
+		case err != nil:
+			return err
+		case !report.Correct:
+			return errors.New(report.Verdict())
+		case len(report.Shortfall) > 0:
+			return &overloadedError{errors.New(report.Verdict())}
 		}
-		return err
+		return nil
 	}
 	return cmd
 }

@@ -44,10 +44,14 @@ func execute(stderr *logqueue.Writer) int {
 	}
 	_, _ = fmt.Fprintln(stderr, err)
 	var (
-		problems configs.Problems
-		usage    *usageError
+		problems   configs.Problems
+		usage      *usageError
+		overloaded *overloadedError
 	)
-	if errors.As(err, &problems) || errors.As(err, &usage) {
+	switch {
+	case errors.As(err, &overloaded):
+		return exitOverloaded
+	case errors.As(err, &problems), errors.As(err, &usage):
 		return exitBadConfig
 	}
 	return 1

@@ -86,7 +86,7 @@ func TestLoadSaysWhenTheServersLimitRefusesIt(t *testing.T) {
 	c := startCluster(t, 1, withEnv("LIMITS_CONNECTIONS_PER_IP=20"))
 	args := []string{"--pattern", "idle", "--players", "40", "--duration", "100ms"}
 	report, exit, printed := runLoad(t, c.instances[0].url(), args...)
-	if exit != 0 || report == nil || report.Connected+int64(report.Failures["1013"]) != 40 || report.Connected > 20 ||
+	if exit != 3 || report == nil || !report.Correct || !strings.Contains(printed, "overloaded: ") || report.Connected+int64(report.Failures["1013"]) != 40 || report.Connected > 20 ||
 		!strings.Contains(printed, "connections_per_ip") {
 		t.Errorf("from one address, ends with %d:\n%s", exit, printed)
 	}

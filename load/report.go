@@ -47,7 +47,10 @@ type Report struct {
 	Waiting  map[string]int `json:"waiting"`          // players who wait still, by world
 
 	// Correct tells that there is no violation.
-	Correct    bool         `json:"correct"`
+	Correct bool `json:"correct"`
+	// Shortfall says what was asked for and was not done: players that did not connect or were gone at the end, joins that
+	// were not sent or were refused for the moment. What was not done was not judged.
+	Shortfall  []string     `json:"shortfall"`
 	Violations map[Kind]int `json:"violations"`
 	Examples   []Violation  `json:"violation_examples"`
 	// Notes say what to think of before trusting the figures.
@@ -83,8 +86,35 @@ func (r *run) report(began time.Time, cutShort string) *Report {
 		report.JoinsPerSecond = float64(report.Joins) / span.Seconds()
 		report.MatchesPerSecond = float64(report.Matches) / span.Seconds()
 	}
+	report.Shortfall = report.shortfall()
 	report.Notes = r.notes(report)
 	return report
+}
+
+// interrupted is CutShort of a run that a person has ended: players that were still to connect are not missed.
+const interrupted = "interrupted"
+
+// shortfall is the value of Shortfall.
+func (r *Report) shortfall() (all []string) {
+	short := func(n int64, format string, args ...any) {
+		if n > 0 {
+			all = append(all, thousands(n)+fmt.Sprintf(format, args...))
+		}
+	}
+	players := int64(r.Settings.Players)
+	if r.CutShort != interrupted {
+		short(players-r.Connected, " of %s players did not connect", thousands(players))
+	}
+	short(r.Connected-r.Present, " of %s players were not connected at the end", thousands(players))
+	short(r.Unsent, " joins were not sent")
+	refused := 0
+	for code, n := range r.Errors {
+		if protocol.LookupCode(code).Retryable {
+			refused += n
+		}
+	}
+	short(int64(refused), " requests were refused")
+	return all
 }
 
 // verdict writes what the judge found into a report.
@@ -143,13 +173,11 @@ func (r *run) notes(report *Report) (notes []string) {
 	note(both(syscall.EMFILE.Error()) > 0, "This program ran out of open files: raise `ulimit -n`.")
 	note(report.Errors[protocol.CodeRateLimited] > 0, "Players were rate_limited: each asks too often. "+
 		"Use more --players, or raise limits.messages_per_second.")
-	note(report.Unsent > 0, "%s joins found no free player in time and were not sent. Use more --players or a lower --rate.",
-		thousands(report.Unsent))
+	note(report.Unsent > 0, "Joins found no free player in time. Use more --players or a lower --rate.")
 	note(r.o.Pattern != Burst && r.lag.p99() > lateMS*time.Millisecond,
 		"Joins were sent up to %v late (p99): no player was free and "+
 			"connected, or this program had too little CPU. The time is part of the latencies.", r.lag.p99().Round(time.Millisecond))
-	note(report.Present < report.Connected, "%s players were not connected at the end. What became of their joins is not judged.",
-		thousands(report.Connected-report.Present))
+	note(report.Present < report.Connected, "What became of the joins of players who were not connected at the end is not judged.")
 	note(r.worlds == nil && r.o.Pattern != Idle, "The server does not list its worlds: sizes of matches, and whether enough wait, were not judged.")
 	note(report.Foreign > 0, "%s matches had players who are not of this run.", thousands(int64(report.Foreign)))
 	return notes
@@ -162,14 +190,17 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// Verdict says in a few words whether the server was right.
+// Verdict says in a few words whether the server was right, and whether it did all that was asked for.
 func (r *Report) Verdict() string {
-	if r.Correct {
-		return "correct"
+	if !r.Correct {
+		var kinds []string
+		for _, kind := range slices.Sorted(maps.Keys(r.Violations)) {
+			kinds = append(kinds, fmt.Sprintf("%s × %d", kind, r.Violations[kind]))
+		}
+		return "not correct: " + strings.Join(kinds, ", ")
 	}
-	var kinds []string
-	for _, kind := range slices.Sorted(maps.Keys(r.Violations)) {
-		kinds = append(kinds, fmt.Sprintf("%s × %d", kind, r.Violations[kind]))
+	if len(r.Shortfall) > 0 {
+		return "overloaded: " + strings.Join(r.Shortfall, ", ")
 	}
-	return "not correct: " + strings.Join(kinds, ", ")
+	return "correct"
 }

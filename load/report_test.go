@@ -78,6 +78,33 @@ func TestThePageIsWholeAndNeedsNothingElse(t *testing.T) {
 	}
 }
 
+func TestReport_SaysWhatWasNotDone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*Report)
+		want   string
+	}{
+		"all":               {func(*Report) {}, "correct"},
+		"a few connected":   {func(r *Report) { r.Connected, r.Present = 20, 20 }, "overloaded: 40 of 60 players did not connect"},
+		"a few stayed":      {func(r *Report) { r.Present = 50 }, "overloaded: 10 of 60 players were not connected at the end"},
+		"joins were unsent": {func(r *Report) { r.Unsent = 1200 }, "overloaded: 1,200 joins were not sent"},
+		"refused":           {func(r *Report) { r.Errors = map[string]int{"queue_full": 2, "rate_limited": 1, "in_match": 7} }, "overloaded: 3 requests were refused"},
+		"interrupted":       {func(r *Report) { r.Connected, r.Present, r.CutShort = 20, 20, interrupted }, "correct"},
+		"wrong":             {func(r *Report) { r.Connected, r.Correct, r.Violations = 20, false, map[Kind]int{Lost: 1} }, "not correct: lost × 1"},
+	} {
+		r := &Report{Settings: Settings{Players: 60, Pattern: Burst}, Connected: 60, Present: 60, Correct: true}
+		c.change(r)
+		r.Shortfall = r.shortfall()
+		var text, page strings.Builder
+		if err := errors.Join(r.WriteText(&text), r.WriteHTML(&page)); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Verdict(); got != c.want || !strings.Contains(text.String(), c.want) || c.want != "correct" && !strings.Contains(page.String(), c.want[1:]) {
+			t.Errorf("%s: %q, want %q in\n%s", name, got, c.want, text.String())
+		}
+	}
+}
+
 func TestAReportOfNothingCanBeWritten(t *testing.T) {
 	t.Parallel()
 	r := newRun(Options{URLs: []string{"ws://a"}, Players: 1, Pattern: Idle, IDPrefix: "t"}, nil)

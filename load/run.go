@@ -136,7 +136,7 @@ func (r *run) happened(now time.Time) { r.news.Store(now.UnixNano()) }
 func cutShort(ctx, asking context.Context) string {
 	switch {
 	case ctx.Err() != nil:
-		return "interrupted"
+		return interrupted
 	case asking.Err() != nil:
 		return "timeout"
 	}

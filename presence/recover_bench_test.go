@@ -28,7 +28,7 @@ func BenchmarkRecover(b *testing.B) {
 	}
 	defer func() { _ = store.Close() }()
 	j := &journal{}
-	sessions := newSessions(j)
+	sessions := newSessions(j, testHeartbeat)
 	sessions.play(matches, size)
 	keeper := New(Options{
 		Store: store, Sessions: sessions, Log: zerolog.Nop(), Heartbeat: testHeartbeat, TTL: testTTL, Grace: testGrace,
