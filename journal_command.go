@@ -112,7 +112,7 @@ func replayCommand(kind deadKind) *cobra.Command {
 				}
 				sum += n
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "put back: %d\n", sum)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "requeued: %d\n", sum)
 			return err
 		})
 	}
@@ -137,7 +137,7 @@ func writeDead(out io.Writer, list []dead) error {
 	for _, d := range list {
 		rows = append(rows, []string{moment(d.At), d.ID, d.Event, d.About, d.To, strings.ReplaceAll(d.Reason, "\n", " ")})
 	}
-	return writeTable(out, rows)
+	return writeList(out, rows)
 }
 
 // letters are the dead letters of some groups of the realm's stream.

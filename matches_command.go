@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -45,7 +46,7 @@ func matchesCommand() *cobra.Command {
 		asJSON bool
 	)
 	cmd := &cobra.Command{
-		Use: "matches [ID]", Short: "List matches of the durable record (journal.url), the newest first",
+		Use: "matches [ID]", Short: "List matches of the durable record (journal.url), the newest first, or show all of one",
 		Example: `  muster matches --config muster.yaml --player ana --since 24h
   muster matches 01997f3e-5a70-7cc1-9d3e-0a4f3b8f2c11 --json`,
 	}
@@ -83,6 +84,9 @@ func matchesCommand() *cobra.Command {
 		}
 		if asJSON {
 			return writeLines(cmd.OutOrStdout(), matches)
+		}
+		if len(args) == 1 {
+			return writeMatch(cmd.OutOrStdout(), matches[0])
 		}
 		return writeMatches(cmd.OutOrStdout(), matches)
 	}
@@ -141,7 +145,57 @@ func writeMatches(out io.Writer, matches []journal.Match) error {
 		}
 		rows = append(rows, []string{moment(m.CreatedAt), string(m.ID), string(m.World), m.State, m.Reason, strings.Join(players, ", ")})
 	}
+	return writeList(out, rows)
+}
+
+// writeMatch writes all that the record has of a match, one field a line. What never was is left out.
+func writeMatch(out io.Writer, m journal.Match) error {
+	var rows [][]string
+	add := func(name, value string) {
+		if value != "" {
+			rows = append(rows, []string{name, value})
+		}
+	}
+	add("id", string(m.ID))
+	add("world", string(m.World))
+	add("state", m.State)
+	add("reason", m.Reason)
+	add("created", moment(m.CreatedAt))
+	for _, at := range []struct {
+		name string
+		time *time.Time
+	}{
+		{"proposed", m.ProposedAt}, {"accept by", m.AcceptBy}, {"allocating", m.AllocatingAt},
+		{"complete", m.CompletedAt}, {"expires", m.EndsAt}, {"ended", m.EndedAt},
+	} {
+		if at.time != nil {
+			add(at.name, moment(*at.time))
+		}
+	}
+	for _, room := range slices.Sorted(maps.Keys(m.Rooms)) {
+		add("room "+room, m.Rooms[room])
+	}
+	add("endpoint", string(m.Endpoint))
+	if m.OpenSeats > 0 || m.TakenSeats > 0 {
+		add("seats", fmt.Sprintf("%d open, %d taken", m.OpenSeats, m.TakenSeats))
+	}
+	for _, p := range m.Players {
+		add("player", strings.Join(append([]string{string(p.ID)}, remarks(p)...), ", "))
+	}
 	return writeTable(out, rows)
+}
+
+// remarks are what became of a player of a match.
+func remarks(p journal.Player) (all []string) {
+	for _, r := range []struct {
+		holds bool
+		text  string
+	}{{p.Shown, "shown"}, {p.Accepted, "accepted"}, {p.Left, "left"}} {
+		if r.holds {
+			all = append(all, r.text)
+		}
+	}
+	return all
 }
 
 // moment is a time as it is shown to people.
@@ -150,7 +204,16 @@ func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000
 // unset is shown where a column has nothing to say.
 const unset = "-"
 
-// writeTable writes rows with their columns aligned; the first row names them.
+// writeList writes rows as a table; the first row names the columns. A list without another row says so.
+func writeList(out io.Writer, rows [][]string) error {
+	if len(rows) == 1 {
+		_, err := fmt.Fprintln(out, "nothing here")
+		return err
+	}
+	return writeTable(out, rows)
+}
+
+// writeTable writes rows with their columns aligned.
 func writeTable(out io.Writer, rows [][]string) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {

@@ -229,7 +229,7 @@ func TestDeliveriesThatWereGivenUpAreShownAndReplayed(t *testing.T) {
 			}
 			h.be(false)
 			tried := h.attempts()
-			if out, err := c.muster("webhooks", "replay", "--all"); err != nil || out != "put back: 2\n" {
+			if out, err := c.muster("webhooks", "replay", "--all"); err != nil || out != "requeued: 2\n" {
 				t.Errorf("muster webhooks replay: %v\n%s", err, out)
 			}
 			eventually(t, func() string { return h.awaits("match.completed", matches...) })
@@ -237,7 +237,7 @@ func TestDeliveriesThatWereGivenUpAreShownAndReplayed(t *testing.T) {
 			if n := h.attempts() - tried; n != 2 {
 				t.Errorf("it was asked %d times, want 2", n)
 			}
-			if out, err := c.muster("webhooks", "replay", "--all"); err != nil || out != "put back: 0\n" {
+			if out, err := c.muster("webhooks", "replay", "--all"); err != nil || out != "requeued: 0\n" {
 				t.Errorf("muster webhooks replay: %v\n%s", err, out)
 			}
 		})
@@ -264,7 +264,7 @@ func TestWhatTheRecordRefusesIsShownAndReplayed(t *testing.T) {
 		id = letter.ID
 		return ""
 	})
-	if out, err := c.muster("journal", "replay", id); err != nil || out != "put back: 1\n" {
+	if out, err := c.muster("journal", "replay", id); err != nil || out != "requeued: 1\n" {
 		t.Errorf("muster journal replay: %v\n%s", err, out)
 	}
 	eventually(t, func() string { // it was tried anew, and is a dead letter again
