@@ -74,8 +74,16 @@ var refusedClasses = map[string]bool{
 	"21": true, // cardinality violation
 	"22": true, // data exception
 	"23": true, // integrity constraint violation
+	"38": true, // external routine exception: of a trigger, as are 39 and P0
+	"39": true, // external routine invocation exception
+	"44": true, // WITH CHECK OPTION violation
 	"54": true, // program limit exceeded
+	"P0": true, // PL/pgSQL error
 }
+
+// damaged is the class of errors of data that PostgreSQL cannot read. It may be one row, or all: an entry is never a dead
+// letter because of it.
+const damaged = "XX"
 
 // isRefused tells whether PostgreSQL, or this package, refused what was to be written, for what it is.
 func isRefused(err error) bool {
@@ -83,8 +91,16 @@ func isRefused(err error) bool {
 	if errors.As(err, &invalid) {
 		return true
 	}
+	return refusedClasses[classOf(err)]
+}
+
+// classOf returns the class of PostgreSQL's error code; "" if PostgreSQL did not answer.
+func classOf(err error) string {
 	var answered *pgconn.PgError
-	return errors.As(err, &answered) && len(answered.Code) == 5 && refusedClasses[answered.Code[:2]]
+	if errors.As(err, &answered) && len(answered.Code) == 5 {
+		return answered.Code[:2]
+	}
+	return ""
 }
 
 // invalidError is of an entry that cannot be read.

@@ -61,7 +61,7 @@ func fold(events []lua.Event) ([]change, error) {
 }
 
 func (c *change) add(e lua.Event) error {
-	if e.At > latest {
+	if isOutOfRange(e.At, latest) {
 		return &invalidError{fmt.Errorf("match %s: time %d is out of range", e.Match, e.At)}
 	}
 	at := time.UnixMilli(e.At)
@@ -88,7 +88,8 @@ func (c *change) add(e lua.Event) error {
 	if err != nil {
 		return &invalidError{err}
 	}
-	if max(m.Open, m.Taken) > math.MaxInt32 || max(m.Created.UnixMilli(), m.EndsAt, m.AcceptBy) > latest {
+	if isOutOfRange(m.Created.UnixMilli(), latest) || isOutOfRange(m.EndsAt, latest) || isOutOfRange(m.AcceptBy, latest) ||
+		isOutOfRange(int64(m.Open), math.MaxInt32) || isOutOfRange(int64(m.Taken), math.MaxInt32) {
 		return &invalidError{fmt.Errorf("match %s: a number of %q is out of range", e.Match, e.Record)}
 	}
 	if c.match == nil || m.Version > c.match.Version {
@@ -108,6 +109,10 @@ func (c *change) add(e lua.Event) error {
 // latest is the end of the year 9999, in Unix milliseconds. What lies far behind it would be another time in
 // PostgreSQL.
 const latest = 253_402_300_799_999
+
+// isOutOfRange reports whether a number does not fit its column. The driver would refuse it with an error that does not
+// differ from an outage.
+func isOutOfRange(n, most int64) bool { return n < 0 || n > most }
 
 func earliest(known **time.Time, at time.Time) {
 	if *known == nil || at.Before(**known) {

@@ -22,28 +22,53 @@ type Pending struct {
 	Body             []byte
 	// Attempts is how many there were, this one included.
 	Attempts int
+	// Unreadable says why PostgreSQL cannot read Body; nil if it can.
+	Unreadable error `db:"-"`
 }
 
-// ClaimPending takes at most n deliveries to an address that are due. For hold they are nobody else's; then they
-// are due again, unless something was said of them.
-func (d *Database) ClaimPending(ctx context.Context, url string, n int, hold time.Duration) ([]Pending, error) {
-	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
-	defer cancel()
-	rows, err := d.pool.Query(ctx, `
+// claimDue takes deliveries that are due, with a body as the expression says.
+const claimDue = `
 WITH due AS (
   SELECT realm, event, url FROM muster_outbox
   WHERE realm = $1 AND url = $2 AND state = 'pending' AND due_at <= now() ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
 UPDATE muster_outbox o SET attempts = o.attempts + 1, due_at = now() + $4 FROM due
 WHERE o.realm = due.realm AND o.event = due.event AND o.url = due.url
-RETURNING o.event, o.type, o.url, o.body::bytea, o.attempts`, d.realm, url, n, hold)
-	if err != nil {
-		return nil, fmt.Errorf("claim from the outbox: %w", err)
+RETURNING o.event, o.type, o.url, %s, o.attempts`
+
+// ClaimPending takes at most n deliveries to an address that are due. For hold they are nobody else's; then they
+// are due again, unless something was said of them. A delivery whose body cannot be read is returned as Unreadable and
+// stops no other.
+func (d *Database) ClaimPending(ctx context.Context, url string, n int, hold time.Duration) ([]Pending, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	pending, err := d.claimPending(ctx, "o.body", url, n, hold)
+	if class := classOf(err); class == damaged || refusedClasses[class] {
+		pending, err = d.claimPending(ctx, "''", url, n, hold)
+		for i := range pending {
+			pending[i].Body, pending[i].Unreadable = d.readBody(ctx, pending[i])
+		}
 	}
-	pending, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Pending])
 	if err != nil {
 		return nil, fmt.Errorf("claim from the outbox: %w", err)
 	}
 	return pending, nil
+}
+
+func (d *Database) claimPending(ctx context.Context, body, url string, n int, hold time.Duration) ([]Pending, error) {
+	rows, err := d.pool.Query(ctx, fmt.Sprintf(claimDue, body), d.realm, url, n, hold)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Pending])
+}
+
+func (d *Database) readBody(ctx context.Context, p Pending) (body []byte, err error) {
+	err = d.pool.QueryRow(ctx, "SELECT body FROM muster_outbox WHERE realm = $1 AND event = $2 AND url = $3",
+		d.realm, p.Event, p.URL).Scan(&body)
+	if err != nil {
+		return nil, fmt.Errorf("read the body of event %s: %w", p.Event, err)
+	}
+	return body, nil
 }
 
 // Delivered notes that a delivery arrived.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/musterhq/muster/internal/pgtest"
 	"github.com/musterhq/muster/internal/redistest"
 )
@@ -113,4 +115,60 @@ func TestDeliveriesAreForgottenInTime(t *testing.T) {
 	}
 	b.must(rows.Err())
 	b.want(left, "e2", "e4", "e5")
+}
+
+// A body is JSON, whose backslashes mean something to PostgreSQL where it takes a text for bytes.
+func TestOutbox_PassesBodiesUnchanged(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Shared(t), pgtest.Database(t))
+	bodies := map[string]string{
+		"quote": `{"a":"\"x\""}`, "escape": `{"a":"\u0026\n\u003c"}`, "doubled": `{"path":"C:\\temp"}`, "hex": `\x41`, "octal": `\101`,
+		"utf-8": `{"a":"ü€😀"}`, "empty": "",
+	}
+	var outgoing []Outgoing
+	for event, body := range bodies {
+		outgoing = append(outgoing, Outgoing{Event: event, Type: "t", URL: "http://h", Body: []byte(body)})
+	}
+	b.must(b.database.write(b.ctx, nil, outgoing))
+	pending, err := b.database.ClaimPending(b.ctx, "http://h", len(bodies), time.Minute)
+	b.must(err)
+	got := map[string]string{}
+	for _, p := range pending {
+		got[p.Event] = string(p.Body)
+	}
+	if diff := cmp.Diff(bodies, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// unreadable makes PostgreSQL fail as it does where the body of an event is damaged on disk.
+func (b *bundle) unreadable(event string) {
+	b.Helper()
+	for _, sql := range []string{
+		"ALTER TABLE muster_outbox RENAME TO kept",
+		`CREATE FUNCTION body_of(event text, body text) RETURNS text STABLE LANGUAGE plpgsql AS $$ BEGIN
+			IF event = '` + event + `' THEN RAISE 'missing chunk number 0' USING ERRCODE = 'XX001'; END IF; RETURN body; END $$`,
+		`CREATE VIEW muster_outbox AS SELECT realm, event, url, type, body_of(event, body) AS body, state, attempts, due_at,
+			created_at, done_at, error FROM kept`,
+	} {
+		_, err := b.database.pool.Exec(b.ctx, sql)
+		b.must(err)
+	}
+}
+
+func TestOutbox_OneUnreadableBodyStopsNoOther(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Shared(t), pgtest.Database(t))
+	b.fill(3, "http://h")
+	b.unreadable("e2")
+	pending, err := b.database.ClaimPending(b.ctx, "http://h", 3, time.Minute)
+	b.must(err)
+	var got []string
+	for _, p := range pending {
+		got = append(got, fmt.Sprintf("%s(%d) %t", p.Event, p.Attempts, p.Unreadable == nil && string(p.Body) == `{"a":"ü"}`))
+	}
+	slices.Sort(got)
+	b.want(got, "e1(1) true", "e2(1) false", "e3(1) true")
+	b.must(b.database.Bury(b.ctx, "e2", "http://h", "unreadable"))
+	b.want(b.claimed("http://h", 3, time.Minute))
 }

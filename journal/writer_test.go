@@ -141,12 +141,17 @@ func TestWhatPostgresRefusesBecomesADeadLetterAndCanBePutBack(t *testing.T) {
 		b.must(err)
 	}
 	execute("ALTER TABLE muster_match_players ADD CONSTRAINT test CHECK (player <> 'poison')")
+	// A trigger of the operator's own may refuse a row with an error of its language.
+	execute(`CREATE FUNCTION test() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		IF NEW.player = 'raised' THEN RAISE 'no'; END IF; RETURN NEW; END $$`)
+	execute("CREATE TRIGGER test BEFORE INSERT ON muster_match_players FOR EACH ROW EXECUTE FUNCTION test()")
 	s := b.store()
 	b.must(b.stream(s, time.Second).Begin(b.ctx, true))
 	// All in one batch, as they are there before the journal is.
 	b.complete("m1")
 	b.happen("event=match_complete", "match=m2", "record="+matchText("complete", 10, "a;poison", "", "||||||"))
 	b.happen("event=match_begun", "match=m3")
+	b.happen("event=match_complete", "match=m5", "record="+matchText("complete", 10, "a;raised", "", "||||||"))
 	b.complete("m4")
 	var dead, refused atomic.Int64
 	b.start(func(o *Options) {
@@ -157,15 +162,15 @@ func TestWhatPostgresRefusesBecomesADeadLetterAndCanBePutBack(t *testing.T) {
 	b.written("m4", "complete")
 	var letters []lua.DeadLetter
 	b.eventually(func() (err error) {
-		if letters, err = s.DeadLetters(b.ctx, "", 10); err == nil && len(letters) != 2 {
+		if letters, err = s.DeadLetters(b.ctx, "", 10); err == nil && len(letters) != 3 {
 			err = fmt.Errorf("%d dead letters", len(letters))
 		}
 		return err
 	})
 	b.drained()
 	b.eventually(func() error {
-		if dead.Load() != 2 || refused.Load() != 6 {
-			return fmt.Errorf("%d dead after %d refusals, want 2 after 3 each", dead.Load(), refused.Load())
+		if dead.Load() != 3 || refused.Load() != 9 {
+			return fmt.Errorf("%d dead after %d refusals, want 3 after 3 each", dead.Load(), refused.Load())
 		}
 		return nil
 	})
@@ -311,6 +316,9 @@ func TestAnEntryThatCannotBeWrittenIsNoOutage(t *testing.T) {
 		"time":          {Record: "complete|1|7|arena|" + huge + "|" + huge + "|game=u|a|"},
 		"seats":         {Record: matchText("complete", 1, "a", "", "||||"+huge+"||")},
 		"taken":         {Record: matchText("complete", 1, "a", "", "||||||"+huge)},
+		"seats below":   {Record: matchText("complete", 1, "a", "", "||||-"+huge+"||")},
+		"time below":    {Record: "complete|1|7|arena|-" + huge + "|-" + huge + "|game=u|a|"},
+		"event below":   {At: math.MinInt64, Record: matchText("complete", 1, "a", "", "||||||")},
 		"time of event": {At: math.MaxInt64, Record: matchText("complete", 1, "a", "", "||||||")},
 		"time of end":   {Kind: lua.MatchEnded, At: math.MaxInt64},
 		"reason":        {Kind: lua.MatchEnded, Reason: "\x00"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/musterhq/muster/internal/ident"
@@ -16,22 +17,25 @@ type Allocation struct {
 	Attempt int
 }
 
-// ClaimAllocations takes up to limit matches whose turn it is: nobody else has them until the lease is over.
+// ClaimAllocations takes up to limit matches whose turn it is: nobody else has them until the lease is over. A match that
+// cannot be read is part of the error, and the others are returned with it.
 func (s *Store) ClaimAllocations(ctx context.Context, limit int, lease time.Duration) ([]Allocation, error) {
 	r, err := s.run(ctx, "claim_allocations", limit, lease.Milliseconds())
 	if err != nil {
 		return nil, err
 	}
 	var claimed []Allocation
+	var failed []error
 	for i := statusFieldsBefore; i < len(r); i++ {
 		l := r.list(i)
 		m, err := ParseMatch(ident.Match(l.text(1)), l.text(3))
 		if err != nil {
-			return claimed, err
+			failed = append(failed, err)
+			continue
 		}
 		claimed = append(claimed, Allocation{Match: m, Attempt: int(l.number(2))})
 	}
-	return claimed, nil
+	return claimed, errors.Join(failed...)
 }
 
 // CompleteAllocation has a match stand with the server it got. ErrNoSuchMatch where it is over, or a later attempt has it.

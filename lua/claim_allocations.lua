@@ -1,7 +1,8 @@
 #!lua
 -- claim_allocations: an instance is going to ask for the servers of matches whose turn it is.
--- Guarantee:  until the lease is over nobody else has them; then whoever asks. Each claim counts as an attempt. Sent
---             again: claims others, and those of the lost reply are claimed again when their lease is over.
+-- Guarantee:  until the lease is over nobody else has them; then whoever asks. Each claim counts as an attempt. A record
+--             that cannot be read is left for a lease to an instance of another version. Sent again: claims others, and
+--             those of the lost reply are claimed again when their lease is over.
 -- KEYS[1]     meta                  mm:{realm}:meta
 -- ARGV[1]     epoch      integer
 -- ARGV[2]     instance   id
@@ -18,7 +19,10 @@ local limit, lease_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
 local reply = {1, '', int(now_ms)}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', prefix .. 'al', '-inf', int(now_ms), 'LIMIT', 0, limit)) do
   local text = redis.call('HGET', prefix .. 'm', id)
-  if text and parse_match(text).state == 'allocating' then
+  local match = text and parse_match(text)
+  if text and not match then
+    redis.call('ZADD', prefix .. 'al', int(now_ms + lease_ms), id)
+  elseif match and match.state == 'allocating' then
     redis.call('ZADD', prefix .. 'al', int(now_ms + lease_ms), id)
     reply[#reply + 1] = {1, id, redis.call('HINCRBY', prefix .. 'an', id, 1), text}
   else

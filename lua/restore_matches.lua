@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
 -- restore_matches: after a loss of history the durable record says which matches stood; those that no instance asserted
 -- are there again, with their seats.
--- Guarantee:  what Redis has stands if it is newer; a player for whom anything newer stands is not given back. Sent again:
---             changes nothing.
+-- Guarantee:  what Redis has stands if it is newer; a player for whom anything newer stands is not given back. A record
+--             that cannot be read is passed over. Sent again: changes nothing.
 -- KEYS[1]     meta                  mm:{realm}:meta
 -- ARGV[1]     epoch      integer
 -- ARGV[2]     instance   id
@@ -23,11 +23,13 @@ local asserted_matches, count, restored = {}, tonumber(ARGV[5]), 0
 for i = 1, count do
   local id, text = ARGV[4 + i * 2], ARGV[5 + i * 2]
   local match = parse_match(text)
-  last = math.max(last, tonumber(match.version))
-  if not match_of(id) and tonumber(match.ends) > now_ms and tonumber(match.version) < tonumber(epoch) then
-    asserted_matches[id] = text
-    restore_match('', id, false)
-    if match_of(id) then restored = restored + 1 end
+  if match then
+    last = math.max(last, tonumber(match.version))
+    if not match_of(id) and tonumber(match.ends) > now_ms and tonumber(match.version) < tonumber(epoch) then
+      asserted_matches[id] = text
+      restore_match('', id, false)
+      if match_of(id) then restored = restored + 1 end
+    end
   end
 end
 flush()

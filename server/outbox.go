@@ -45,7 +45,7 @@ func (o outbox) Claim(ctx context.Context, n int) ([]webhooks.Delivery, error) {
 	deliveries := make([]webhooks.Delivery, len(pending))
 	for i, p := range pending {
 		deliveries[i] = webhooks.Delivery{
-			Event: webhooks.Event{ID: p.Event, Type: webhooks.Type(p.Type), Body: p.Body}, Attempt: p.Attempts,
+			Event: webhooks.Event{ID: p.Event, Type: webhooks.Type(p.Type), Body: p.Body}, Attempt: p.Attempts, Unreadable: p.Unreadable,
 		}
 	}
 	return deliveries, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/journal"
 	"github.com/musterhq/muster/lua"
 )
 
@@ -40,11 +41,7 @@ func (s *Server) restore(ctx context.Context) error {
 		if len(open) == 0 {
 			break
 		}
-		var batch []lua.KeptMatch
-		for _, m := range open {
-			batch = append(batch, lua.KeptMatch{ID: m.ID, Text: m.Record})
-		}
-		n, err := s.restoreBatch(ctx, batch)
+		n, err := s.restoreBatch(ctx, s.readable(open))
 		if err != nil {
 			return err
 		}
@@ -54,6 +51,19 @@ func (s *Server) restore(ctx context.Context) error {
 		s.log.Warn().Int("matches", restored).Msg("redis lost its data; matches that nobody asserted were restored from the journal")
 	}
 	return nil
+}
+
+// readable returns the matches that can be restored, and logs the others.
+func (s *Server) readable(open []journal.OpenMatch) []lua.KeptMatch {
+	var batch []lua.KeptMatch
+	for _, m := range open {
+		if _, err := lua.ParseMatch(m.ID, m.Record); err != nil {
+			s.log.Error().Err(err).Msg("match of the journal cannot be read; it is not restored")
+			continue
+		}
+		batch = append(batch, lua.KeptMatch{ID: m.ID, Text: m.Record})
+	}
+	return batch
 }
 
 // restoreBatch hands matches over, so many at a time that no call has too many players.

@@ -100,8 +100,10 @@ func take(ctx context.Context, free <-chan struct{}) int {
 
 // deliver makes one attempt, and says what became of it.
 func (s *sender) deliver(ctx context.Context, d Delivery) {
-	start := time.Now()
-	failure := s.post(ctx, d)
+	start, failure := time.Now(), d.Unreadable
+	if failure == nil {
+		failure = s.post(ctx, d)
+	}
 	if failure != nil && ctx.Err() != nil {
 		return // stopped: it is another's when the hold is over
 	}

@@ -2,6 +2,8 @@ package webhooks
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -160,17 +162,45 @@ func TestWhatADeadInstanceHadIsDeliveredByAnother(t *testing.T) {
 	b.settled(rc.target())
 }
 
-func TestAnEntryThatNobodyUnderstandsIsADeadLetterAtOnce(t *testing.T) {
+func TestStream_UnreadableEntryIsRetriedThenDead(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Shared(t))
 	rc := receive(t, nil)
-	b.start(io.Discard, Observer{}, rc.target())
+	var failed, dead atomic.Int64
+	b.start(io.Discard, Observer{Failed: func() { failed.Add(1) }, Dead: func() { dead.Add(1) }}, rc.target())
 	b.add("event=match_complete", "match=m1", "record=nonsense")
+	b.add("event=match_complete", "match=m3", "record=nonsense", "only=another group")
 	b.happen("m2")
 	b.told(rc, "m2")
 	b.settled(rc.target())
+	b.eventually(func() error {
+		if failed.Load() != 3 || dead.Load() != 1 {
+			return fmt.Errorf("%d failed, %d dead; want 3 and 1", failed.Load(), dead.Load())
+		}
+		return nil
+	})
 	if letters, err := b.store().DeadLetters(b.ctx, "", 10); err != nil || len(letters) != 1 || letters[0].Entry.Fields["match"] != "m1" {
 		t.Errorf("%+v (%v)", letters, err)
+	}
+}
+
+// full is a stream on a Redis without memory: it takes no dead letter.
+type full struct{ Stream }
+
+func (full) Bury(context.Context, lua.StreamEntry, string) error { return errors.New("OOM") }
+
+func TestStream_EntryThatCannotBeBuriedStopsNoOther(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Shared(t))
+	target := receive(t, nil).target()
+	stream, err := b.store().Stream(Group(target.URL), hold)
+	b.must(err)
+	b.must(stream.Begin(b.ctx, true))
+	b.add("event=match_complete", "match=m1", "record=nonsense")
+	b.happen("m2")
+	got, err := NewStreamSource(full{stream}, b.realm, target).Claim(b.ctx, 8)
+	if err != nil || len(got) != 2 || got[0].Unreadable == nil || got[1].Unreadable != nil {
+		t.Errorf("%+v (%v)", got, err)
 	}
 }
 

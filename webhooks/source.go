@@ -17,6 +17,9 @@ type Delivery struct {
 	Attempt int
 	// Entry is the stream's, where the delivery comes from there.
 	Entry lua.StreamEntry
+	// Unreadable says why the event cannot be read; nil if it can. The delivery is retried and given up as one that
+	// fails, without a request: an instance of another version may read it.
+	Unreadable error
 }
 
 // Source is where the deliveries to one address wait. A delivery that was claimed is nobody else's until something
@@ -120,23 +123,24 @@ func (s *streamSource) next(ctx context.Context, n int) ([]lua.StreamEntry, erro
 	return s.stream.Read(ctx, n, block)
 }
 
-// deliveries are those of entries that the address wants; of the others it is done with at once.
+// deliveries are those of entries that the address wants; of the others it is done with at once. An entry that cannot be
+// read is a delivery too, so that it stops no other.
 func (s *streamSource) deliveries(ctx context.Context, entries []lua.StreamEntry) ([]Delivery, error) {
 	var deliveries []Delivery
 	var unwanted []lua.StreamEntry
 	for _, entry := range entries {
-		event, err := s.eventOf(entry)
-		switch {
-		case err != nil:
-			// Nobody can make a delivery of it; it can be put back for a later version.
-			if err := s.stream.Bury(ctx, entry, err.Error()); err != nil {
-				return deliveries, err
-			}
-		case entry.For(s.group) && s.wants[event.Type]:
-			deliveries = append(deliveries, Delivery{Event: event, Attempt: entry.Deliveries, Entry: entry})
-		default:
+		if !entry.For(s.group) {
 			unwanted = append(unwanted, entry)
+			continue
 		}
+		event, err := s.eventOf(entry)
+		if err != nil {
+			event = Event{ID: entry.ID}
+		} else if !s.wants[event.Type] {
+			unwanted = append(unwanted, entry)
+			continue
+		}
+		deliveries = append(deliveries, Delivery{Event: event, Attempt: entry.Deliveries, Entry: entry, Unreadable: err})
 	}
 	return deliveries, s.stream.Ack(ctx, unwanted...)
 }

@@ -9,13 +9,16 @@ local function split(text)
   return list
 end
 
+-- parse_match returns nil for a text that is no match: one damaged record must not fail the calls that read others.
 local function parse_match(text)
   local state, version, formed_in, world, created, ends, rooms, players, left, rest =
     string.match(text, '^([^|]*)|(%d+)|(%d+)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)(.*)$')
+  if not state then return nil end
   local by, accepted, shown, endpoint, open, terms, taken = '', '', '', '', '', '', ''
   if rest ~= '' then
     by, accepted, shown, endpoint, open, terms, taken =
-      string.match(rest, '^|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)')
+      string.match(rest .. '|||||||', '^|(%d*)|([^|]*)|([^|]*)|([^|]*)|(%-?%d*)|([^|]*)|(%-?%d*)|')
+    if not by then return nil end
   end
   return {state = state, version = version, epoch = formed_in, world = world, created = created, ends = ends,
     rooms = rooms, players = split(players), left = split(left), by = by, accepted = split(accepted),

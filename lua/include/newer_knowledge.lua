@@ -10,14 +10,15 @@ local function taken_since(player, id)
   local other = load(player).match
   if other == '' or other == id then return false end
   local text = redis.call('HGET', prefix .. 'm', other)
-  return text and parse_match(text).epoch == epoch
+  local match = text and parse_match(text)
+  return match and match.epoch == epoch
 end
 
--- newer_of is what of a match was known last.
+-- newer_of is what of a match was known last; nil if nothing is.
 local function newer_of(stored, told_of)
-  if not stored then return parse_match(told_of) end
   local match = told_of and parse_match(told_of)
-  return match and tonumber(match.version) > tonumber(stored.version) and match or stored
+  if not stored or not match then return stored or match end
+  return tonumber(match.version) > tonumber(stored.version) and match or stored
 end
 
 -- is_elsewhere tells of a player for whom anything newer than the match stands, such as that it left it or waits anew.

@@ -35,12 +35,12 @@ end
 local settled = {}
 local function restore_match(player, id, is_asserted)
   if id == '' or settled[id] then return end
-  local stored, told_of = match_of(id), asserted_matches[id]
-  if not stored and not told_of then
+  local stored = match_of(id)
+  local match = newer_of(stored, asserted_matches[id])
+  if not match then
     kept[player] = int(now_ms + presence_ttl_ms) -- unless another instance brings it, the sweep cancels it then
     return
   end
-  local match = newer_of(stored, told_of)
   settled[id] = true
   preload(match.players)
   if not is_held(match) and (not stored or is_held(stored)) then count_open(match.world, 1) end
