@@ -31,7 +31,7 @@ func BenchmarkRecover(b *testing.B) {
 	sessions := newSessions(j, testHeartbeat)
 	sessions.play(matches, size)
 	keeper := New(Options{
-		Store: store, Sessions: sessions, Log: zerolog.Nop(), Heartbeat: testHeartbeat, TTL: testTTL, Grace: testGrace,
+		Store: store, Sessions: sessions, Log: zerolog.Nop(), Heartbeat: testHeartbeat, Grace: testGrace,
 		Worlds: &fakeWorlds{journal: j, declare: func(ctx context.Context, epoch ident.Place) error {
 			return store.DeclareWorldsIn(ctx, epoch, []lua.DeclaredWorld{{Name: duel.Name, State: "open", Hash: "h"}})
 		}},
