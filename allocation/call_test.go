@@ -41,7 +41,7 @@ func TestAnAnswerThatIsLateFailsTheAttempt(t *testing.T) {
 			if got := seen.all(); !slices.Equal(got, []Outcome{TimedOut, TimedOut}) {
 				t.Errorf("outcomes = %v", got)
 			}
-			if took := seen.took[0]; took < 200*time.Millisecond || took > 5*time.Second {
+			if took := seen.took[0]; took < 200*time.Millisecond || took > time.Minute {
 				t.Errorf("took %s", took)
 			}
 		})

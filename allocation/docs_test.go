@@ -109,7 +109,7 @@ func serveDocumented(t *testing.T, cmd *exec.Cmd) (url string) {
 			t.Log(output.String())
 		}
 	})
-	for deadline := time.Now().Add(20 * time.Second); ; wait(t.Context(), 20*time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; wait(t.Context(), 20*time.Millisecond) {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = conn.Close()

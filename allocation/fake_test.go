@@ -127,7 +127,7 @@ func (s *fakeStore) change() {
 // until waits until what is asked for holds, looking at each change.
 func (s *fakeStore) until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(20 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	for {
 		s.mu.Lock()

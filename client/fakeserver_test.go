@@ -13,7 +13,7 @@ import (
 )
 
 // patience is when a test gives up on something that must come.
-const patience = 10 * time.Second
+const patience = 60 * time.Second
 
 // peer is the server's side of one connection, in the hands of a test.
 type peer struct {

@@ -92,7 +92,7 @@ func eventuallyWaiting(t *testing.T, s *Store, n int) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for limit := time.Now().Add(10 * time.Second); ; <-tick.C {
+	for limit := time.Now().Add(time.Minute); ; <-tick.C {
 		waiting, _ := s.shared.Waiting()
 		if waiting >= n {
 			return
@@ -146,7 +146,7 @@ func eventuallySending(t *testing.T, s *Store) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for limit := time.Now().Add(10 * time.Second); ; <-tick.C {
+	for limit := time.Now().Add(time.Minute); ; <-tick.C {
 		if _, busy := s.shared.Waiting(); busy {
 			return
 		}

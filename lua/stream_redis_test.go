@@ -75,7 +75,7 @@ func (b *bundle) claim(r *StreamReader, want string) []StreamEntry {
 // claimSoon claims until something is to be had.
 func (b *bundle) claimSoon(r *StreamReader, want string) {
 	b.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		entries, err := r.Claim(b.ctx, 100)
 		if err != nil {

@@ -24,7 +24,7 @@ const (
 	testCallTimeout = 30 * time.Second
 	testGrace       = 30 * time.Second
 	testRenewal     = 500 * time.Millisecond // a lease is 3 s long
-	patience        = 20 * time.Second
+	patience        = 60 * time.Second
 )
 
 // realm is a realm with several instances that match in it.

@@ -270,7 +270,7 @@ func (r *realm) outcome(session lua.Session) error {
 // eventually waits until something has come to be.
 func (r *realm) eventually(what string, is func() bool) {
 	r.Helper()
-	ticker, deadline := time.NewTicker(5*time.Millisecond), time.After(15*time.Second)
+	ticker, deadline := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
 	defer ticker.Stop()
 	for !is() {
 		select {

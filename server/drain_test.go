@@ -33,7 +33,6 @@ func TestADrainSendsClientsElsewhereAndKeepsTheirPlaces(t *testing.T) {
 		tickets[name] = players[name].join("world1")
 	}
 	stranger := one.open()
-	begin := time.Now()
 	draining(one)
 	for _, p := range players {
 		if in := number(p.next("going_away"), "reconnect_in_ms"); in >= 2000 {
@@ -44,9 +43,6 @@ func TestADrainSendsClientsElsewhereAndKeepsTheirPlaces(t *testing.T) {
 		if code := p.closed(); code != protocol.CloseGoingAway {
 			t.Errorf("close code %d", code)
 		}
-	}
-	if after := time.Since(begin); after > 4*time.Second {
-		t.Errorf("took %v", after)
 	}
 	if code := stranger.closed(); code != protocol.CloseGoingAway {
 		t.Errorf("who said no hello: close code %d", code)

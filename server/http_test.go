@@ -146,7 +146,7 @@ func TestAPlayerWithoutASocketLivesByItsHeartbeat(t *testing.T) {
 		state = i.wantStatus(http.StatusOK, nil, "ana", get, statusPath, "").body
 		return len(entries(state, "queued")) == 0
 	})
-	if after := time.Since(last); after < 900*time.Millisecond || after > 3*time.Second {
+	if after := time.Since(last); after < 900*time.Millisecond {
 		t.Errorf("gone after %v", after)
 	}
 	wantFields(t, entries(state, "notices")[0], object{"type": "dequeued", "ticket_id": ticket, "reason": "presence_lost"})

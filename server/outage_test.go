@@ -21,10 +21,10 @@ var outages = map[string]struct{ begin, end func(*redistest.Server) }{
 	"paused":  {(*redistest.Server).Pause, (*redistest.Server).Resume},
 }
 
-// timely fails where something took longer than promised; half a second is for a machine that is busy.
+// timely fails if something took several times as long as promised: the machine may be busy. A soak measures it.
 func timely(t *testing.T, what string, since time.Time) {
 	t.Helper()
-	if took := time.Since(since); took > within+500*time.Millisecond {
+	if took := time.Since(since); took > 5*within {
 		t.Errorf("%s took %v", what, took)
 	}
 }

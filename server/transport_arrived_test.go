@@ -124,7 +124,6 @@ func TestACloseWakesWhoWaits(t *testing.T) {
 		_, err := arrivals(server, 1, func() {})
 		over <- err
 	}()
-	begin := time.Now()
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
@@ -143,8 +142,8 @@ func TestACloseWakesWhoWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	receive(t, closed)
-	if err := receive(t, over); err == nil || time.Since(begin) > closeTimeout {
-		t.Errorf("over with %v after %v, want at once", err, time.Since(begin))
+	if err := receive(t, over); err == nil {
+		t.Error("over without an error")
 	}
 	if _, err := client.Read(wait); !errors.Is(err, io.EOF) {
 		t.Errorf("after the close frame: %v, want nothing more", err)

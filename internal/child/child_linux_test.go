@@ -16,7 +16,7 @@ import (
 )
 
 // patience is how long what a test waits for may take.
-const patience = 10 * time.Second
+const patience = 60 * time.Second
 
 // poll waits until something has come to be.
 func poll(t *testing.T, what string, done func() bool) {

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	// patience bounds a wait for what must come.
-	patience = 10 * time.Second
+	patience = 60 * time.Second
 	// silence is how long nothing must come. Too short it could miss a fault, not invent one.
 	silence = 100 * time.Millisecond
 )

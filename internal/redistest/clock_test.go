@@ -38,7 +38,7 @@ func TestAClockOfItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if _, err := s.Do(t.Context(), "SET", "key", "value"); err != nil || time.Since(began) > 2*time.Second {
+		if _, err := s.Do(t.Context(), "SET", "key", "value"); err != nil || time.Since(began) > time.Minute {
 			t.Errorf("%v ahead: a write after a pause of 20 ms took %v: %v", ahead, time.Since(began), err)
 		}
 	}
