@@ -37,7 +37,7 @@ if not by_socket then
     if presence.instance ~= '' then redis.call('SREM', prefix .. 'ip:' .. presence.instance, player) end
     presence = parse_presence(format_presence('H', '', next_place()))
   end
-  redis.call('SET', key, format_presence('H', '', presence.generation), 'PX', presence_ttl_ms)
+  redis.call('SET', key, format_presence('H', '', presence.generation), 'PX', 2 * presence_ttl_ms) -- the index decides
   put_back(player, presence)
   away[player] = int(now_ms + presence_ttl_ms)
 end

@@ -47,7 +47,7 @@ func TestParts_AnyNumberOfArguments(t *testing.T) {
 					set[2 * i - 1], set[2 * i] = 'f' .. i, i
 				end
 				write_many('HSET', KEYS[2], set)
-				local values, sum = hmget(KEYS[2], fields), 0
+				local values, sum = read_many('HMGET', KEYS[2], fields), 0
 				for i = 1, n do
 					if tonumber(values[i]) == i then sum = sum + 1 end
 				end

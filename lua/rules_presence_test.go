@@ -259,7 +259,7 @@ var presenceRules = []rule{
 		do: func(b *bundle) string { return saidHeartbeat(b, "x") },
 		want: `
 			+ aw x = @601001
-			+ pr:x(10 min) H|#0||#1001003
+			+ pr:x(20 min) H|#0||#1001003
 			= x/#1001003 as of #1001003: record "", match "", ranks map[]
 		`,
 		again: `= x/#1001003 as of #1001003: record "", match "", ranks map[]`,
@@ -279,7 +279,7 @@ var presenceRules = []rule{
 			- aw x = @361001
 			- pr:x(16 min) A|#0|a|#1001003
 			+ aw x = @601001
-			+ pr:x(10 min) H|#0||#1001005
+			+ pr:x(20 min) H|#0||#1001005
 			+ q:trio:1 x = #1001004
 			= x/#1001005 as of #1001005: record "#1001004||||trio=#1001004,1,~k,f,,", match "", ranks map[trio:{1 1}]
 		`,
@@ -309,17 +309,17 @@ var presenceRules = []rule{
 	},
 	{
 		name: "but who had none lives by it", script: "heartbeat",
-		given: func(b *bundle) { saidHeartbeat(b, "x"); b.step(testPresenceTTL + time.Second) },
+		given: func(b *bundle) { saidHeartbeat(b, "x"); b.step(2*testPresenceTTL + time.Second) },
 		do:    func(b *bundle) string { return saidHeartbeat(b, "x") },
 		want: `
 			- aw x = @601001
 			- meta calm_until = 0
-			+ aw x = @1202001
-			+ meta calm_until = @1202001
-			+ pr:x(10 min) H|#0||#602001000
-			= x/#602001000 as of #602001000: record "", match "", ranks map[]
+			+ aw x = @1802001
+			+ meta calm_until = @1802001
+			+ pr:x(20 min) H|#0||#1202001000
+			= x/#1202001000 as of #1202001000: record "", match "", ranks map[]
 		`,
-		again: `= x/#602001000 as of #602001000: record "", match "", ranks map[]`,
+		again: `= x/#1202001000 as of #1202001000: record "", match "", ranks map[]`,
 	},
 	{
 		name: "a silent instance's player is there by it", script: "heartbeat",
@@ -329,7 +329,7 @@ var presenceRules = []rule{
 			- ip:b x
 			- pr:x(10 min) L|#0|b|#1001003
 			+ aw x = @605001
-			+ pr:x(10 min) H|#0||#5001000
+			+ pr:x(20 min) H|#0||#5001000
 			= x/#5001000 as of #5001000: record "#1001004||||trio=#1001004,1,~k,f,,", match "", ranks map[trio:{1 1}]
 		`,
 		again: `= x/#5001000 as of #5001000: record "#1001004||||trio=#1001004,1,~k,f,,", match "", ranks map[trio:{1 1}]`,

@@ -159,7 +159,7 @@ func (v *view) isLive(p ident.Player) bool {
 		return false
 	}
 	lease := int64(v.leases[f[2]])
-	return f[0] == "H" || f[0] == "L" && lease > v.now && lease <= v.now+3000
+	return f[0] == "H" && int64(v.away[string(p)]) > v.now || f[0] == "L" && lease > v.now && lease <= v.now+3000
 }
 
 // live are the live tickets of a world, the oldest first.

@@ -71,7 +71,7 @@ end
 -- join returns the answer, and the record that is to stand behind it as it is in the end.
 local function join(player, presence, generation, key, print, limits)
   if is_older(generation, presence) then return CODE_REPLACED end
-  if presence.epoch ~= epoch or (presence.state ~= 'L' and presence.state ~= 'H') then return CODE_GONE end
+  if presence.epoch ~= epoch or presence.state ~= 'L' and not (presence.state == 'H' and is_live(presence)) then return CODE_GONE end
   if generation ~= '' and presence.generation ~= generation then return CODE_GONE end
   local record = load(player)
   if record.newcomer then enter(record.newcomer) end -- the second join of a player in one call

@@ -59,7 +59,7 @@ local function unused_ids(first, count)
   for i = 1, count do
     ids[i] = ARGV[first + i * 2 - 2]
   end
-  local existing = hmget(prefix .. 'm', ids)
+  local existing = read_many('HMGET', prefix .. 'm', ids)
   for i, id in ipairs(ids) do
     if not existing[i] then
       fresh[#fresh + 1] = {id = id, rooms = ARGV[first + i * 2 - 1]}

@@ -13,7 +13,7 @@ local function preload_matches(ids)
     end
   end
   if #missing == 0 then return end
-  local texts = hmget(prefix .. 'm', missing)
+  local texts = read_many('HMGET', prefix .. 'm', missing)
   for i = 1, #missing do
     read_texts[missing[i]] = texts[i]
   end

@@ -9,12 +9,13 @@ local function write_many(command, key, args)
   end
 end
 
--- hmget returns the values of fields, in their order; false for a field that is not there.
-local function hmget(key, fields)
+-- read_many runs a command that returns a value for each of its names, such as HMGET, in their order; false for one that is
+-- not there.
+local function read_many(command, key, names)
   local values = {}
-  for first = 1, #fields, PART do
-    local part = redis.call('HMGET', key, unpack(fields, first, math.min(first + PART - 1, #fields)))
-    if #fields <= PART then return part end
+  for first = 1, #names, PART do
+    local part = redis.call(command, key, unpack(names, first, math.min(first + PART - 1, #names)))
+    if #names <= PART then return part end
     for i = 1, #part do
       values[first + i - 1] = part[i]
     end

@@ -31,17 +31,28 @@ local function lease_is_good(instance)
   return leases[instance]
 end
 
+-- is_live reports whether a player of presences_of may be matched. Who lives by heartbeats is live until its deadline in aw,
+-- which also has it ended then; its key only collects garbage.
 local function is_live(presence)
   if presence.epoch ~= epoch then
     return false
   end
-  return presence.state == 'H' or (presence.state == 'L' and lease_is_good(presence.instance))
+  if presence.state == 'H' then return presence.gone_at_ms > now_ms end
+  return presence.state == 'L' and lease_is_good(presence.instance)
 end
 
 -- is_older tells whether a session's generation was taken over by the one that the presence names.
 -- HTTP calls have none ('').
 local function is_older(generation, presence)
   return generation ~= presence.generation and generation ~= '' and tonumber(generation) < tonumber(presence.generation)
+end
+
+-- read_deadlines gives presences by heartbeats their deadlines.
+local function read_deadlines(players, presences)
+  local scores = read_many('ZMSCORE', prefix .. 'aw', players)
+  for i = 1, #players do
+    presences[i].gone_at_ms = tonumber(scores[i] or '0')
+  end
 end
 
 -- presences_of reads the presences of players; expected, if given, are the generations that they should have.
@@ -51,8 +62,13 @@ local function presences_of(players, expected)
     keys[i] = pr .. players[i]
   end
   local list = mget(keys)
+  local by_heartbeats, theirs = {}, {}
   for i = 1, #players do
     list[i] = parse_presence(list[i], expected and expected[i])
+    if list[i].state == 'H' then
+      by_heartbeats[#by_heartbeats + 1], theirs[#theirs + 1] = players[i], list[i]
+    end
   end
+  read_deadlines(by_heartbeats, theirs)
   return list
 end

@@ -8,7 +8,7 @@ local function load_worlds(served, names)
     world_states[fields[i]] = string.match(fields[i + 1], '^%d+|(%a+)|')
     all_worlds[#all_worlds + 1] = fields[i]
   end
-  for i, at in ipairs(hmget(prefix .. 'wt', names)) do
+  for i, at in ipairs(read_many('HMGET', prefix .. 'wt', names)) do
     ticked[names[i]] = tonumber(at or '0')
   end
 end

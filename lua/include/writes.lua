@@ -12,7 +12,7 @@ local function preload(players)
     if not records[players[i]] then missing[#missing + 1] = players[i] end
   end
   if #missing > 0 then
-    local texts = hmget(prefix .. 'pl', missing)
+    local texts = read_many('HMGET', prefix .. 'pl', missing)
     for i = 1, #missing do
       records[missing[i]] = parse_record(texts[i])
     end
