@@ -23,7 +23,6 @@ type Stream interface {
 
 // Store is what else the journal needs of Redis; see lua.Store.
 type Store interface {
-	KeepStream(ctx context.Context, on bool) error
 	StreamLength(ctx context.Context) (int64, error)
 }
 

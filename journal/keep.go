@@ -38,7 +38,7 @@ const (
 func (j *Journal) keep(ctx context.Context) {
 	alarmed := calm
 	for forgot := time.Now(); wait(ctx, tidyInterval); {
-		err := errors.Join(j.opts.Stream.Tidy(ctx), j.opts.Store.KeepStream(ctx, true))
+		err := j.opts.Stream.Tidy(ctx)
 		if errors.Is(err, lua.ErrNoGroup) {
 			err = j.opts.Stream.Begin(ctx, true) // Redis lost it, and the writer may be waiting
 		}

@@ -51,7 +51,7 @@ func (j *Journal) run(ctx context.Context) {
 // begin makes the group, which reads all that the stream has, and has the stream kept for it.
 func (j *Journal) begin(ctx context.Context) {
 	j.insist(ctx, "redis", func() error {
-		return errors.Join(j.opts.Stream.Begin(ctx, true), j.opts.Store.KeepStream(ctx, true))
+		return j.opts.Stream.Begin(ctx, true)
 	})
 }
 

@@ -142,6 +142,7 @@ func callAll(b *bundle, w, d WorldRules) {
 		"assert":    second(s.AssertState(b.ctx, s.Epoch(), []Assertion{{Session: later[1]}})),
 		"decline":   second(s.DeclineMatch(b.ctx, b.who["q"], "m4")),
 		"allocate":  s.CompleteAllocation(b.ctx, "m3", 1, []byte("1")),
+		"tidy":      s.TidyStream(b.ctx),
 		"seats":     second(s.OpenSeats(b.ctx, "m5", 1, nil)),
 		"restore":   second(s.RestoreMatches(b.ctx, []KeptMatch{{"m9", "complete|1|0|duel|1|1|play=r|x;y|"}})),
 		"end lease": s.EndLease(b.ctx),

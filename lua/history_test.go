@@ -50,7 +50,7 @@ func TestLostHistoryIsRefused(t *testing.T) {
 				lose(b)
 				before, called := b.dump(), maps.Clone(hook.args)
 				for name, script := range b.stores[0].scripts {
-					if name == "open_epoch" {
+					if name == "open_epoch" || name == "tidy_groups" { // which are of no epoch
 						continue
 					}
 					reply, err := b.rdb.Do(b.ctx, called[script.sha]...).Slice()

@@ -12,9 +12,7 @@ func keyMeta(realm string) string { return "mm:{" + realm + "}:meta" }
 func channelOf(realm string, i ident.Instance) string { return "mm:{" + realm + "}:i:" + string(i) }
 
 // keyStream is the STREAM of what happened to matches and tickets, keyDead that of the entries that a group gave
-// up, keyGroups the HASH of when each group was last read.
+// up.
 func keyStream(realm string) string { return "mm:{" + realm + "}:st" }
 
 func keyDead(realm string) string { return "mm:{" + realm + "}:sd" }
-
-func keyGroups(realm string) string { return "mm:{" + realm + "}:sg" }

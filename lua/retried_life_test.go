@@ -2,6 +2,7 @@ package lua
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/musterhq/muster/internal/ident"
 )
@@ -50,6 +51,16 @@ var lifeRetries = []retry{
 			b.declare(trio, pairs, apart, check2)
 			b.proposed(check2)
 			return func() string { return b.show("x", "y") }
+		},
+	},
+	{
+		script: "tidy_groups",
+		ready: func(b *bundle) func() string {
+			b.reader(b.stores[0], "stale", time.Hour)
+			b.passes(groupTTL - 10*time.Minute)
+			b.reader(b.stores[0], "g", time.Hour)
+			b.set(b.now + (10 * time.Minute).Microseconds())
+			return func() string { return said("tidied", b.stores[0].TidyStream(b.ctx)) }
 		},
 	},
 	{

@@ -17,33 +17,16 @@ const (
 	JournalBound = 1_000_000
 )
 
-// metaJournal is the field of meta that scripts look at for how much of the stream they keep.
-const metaJournal = "journal"
-
 const (
 	// groupTTL is how long the stream is kept for a group that nobody reads: an address that is no longer set
 	// must not hold it for ever, and a record that is switched off for a night must find it.
 	groupTTL = 24 * time.Hour
+	// tidyGap is the longest time without a call of Tidy or TidyStream that counts for groupTTL: more than the interval of
+	// an instance that reads nothing.
+	tidyGap = 15 * time.Minute
 	// consumerTTL is how long a reader without entries is remembered; each start of an instance is a new one.
 	consumerTTL = time.Hour
 )
-
-// KeepStream says whether the stream is kept for its readers: the durable record, and webhooks where there is none. To be
-// said at the start, and again after a loss of history.
-func (s *Store) KeepStream(ctx context.Context, on bool) error {
-	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
-	defer cancel()
-	var err error
-	if on {
-		err = s.rdb.HSet(ctx, keyMeta(s.opts.Realm), metaJournal, "1").Err()
-	} else {
-		err = s.rdb.HDel(ctx, keyMeta(s.opts.Realm), metaJournal).Err()
-	}
-	if err != nil {
-		return s.unavailable("HSET meta", err)
-	}
-	return nil
-}
 
 // StreamLength is how many entries the stream has. After Tidy those are all from the first one on that some group
 // has not done with.
@@ -62,28 +45,10 @@ func (s *Store) StreamLength(ctx context.Context) (int64, error) {
 func (r *StreamReader) Tidy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.store.opts.CallTimeout)
 	defer cancel()
-	if err := r.mark(ctx); err != nil {
-		return err
-	}
 	if err := r.dropConsumers(ctx, consumerTTL); err != nil {
 		return err
 	}
-	if err := r.store.TidyStream(ctx); err != nil {
-		return err
-	}
-	return r.store.KeepStream(ctx, true)
-}
-
-// mark notes that the group is read.
-func (r *StreamReader) mark(ctx context.Context) error {
-	now, err := r.rdb.Time(ctx).Result()
-	if err != nil {
-		return r.failed("TIME", err)
-	}
-	if err := r.rdb.HSet(ctx, keyGroups(r.store.opts.Realm), r.Group, now.UnixMilli()).Err(); err != nil {
-		return r.failed("HSET", err)
-	}
-	return nil
+	return r.store.tidyStream(ctx, r.Group)
 }
 
 // TidyStream drops groups that nobody has read for a day, and deletes what all groups have done with. An instance
@@ -91,7 +56,11 @@ func (r *StreamReader) mark(ctx context.Context) error {
 func (s *Store) TidyStream(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
-	if err := s.dropGroups(ctx); err != nil {
+	return s.tidyStream(ctx, "")
+}
+
+func (s *Store) tidyStream(ctx context.Context, group string) error {
+	if err := s.tidyGroups(ctx, group); err != nil {
 		return err
 	}
 	groups, err := s.rdb.XInfoGroups(ctx, keyStream(s.opts.Realm)).Result()
@@ -102,6 +71,13 @@ func (s *Store) TidyStream(ctx context.Context) error {
 		return s.unavailable("XINFO GROUPS", err)
 	}
 	return s.trimStream(ctx, groups)
+}
+
+// tidyGroups notes that a group is read, if one is named, and drops those that nobody has read for long. Groups that
+// somebody else made stay.
+func (s *Store) tidyGroups(ctx context.Context, group string) error {
+	_, err := s.run(ctx, "tidy_groups", group, groupTTL.Milliseconds(), tidyGap.Milliseconds())
+	return err
 }
 
 // trimStream deletes all entries before the first that some group has not done with.
@@ -134,40 +110,6 @@ func (s *Store) trimStream(ctx context.Context, groups []redis.XInfoGroup) error
 	}
 	if err := s.rdb.XTrimMinID(ctx, stream, oldest.String()).Err(); err != nil {
 		return s.unavailable("XTRIM", err)
-	}
-	return nil
-}
-
-// dropGroups drops the groups of ours that nobody has read for long. Groups that somebody else made stay.
-func (s *Store) dropGroups(ctx context.Context) error {
-	stream, seen := keyStream(s.opts.Realm), keyGroups(s.opts.Realm)
-	groups, err := s.rdb.HGetAll(ctx, seen).Result()
-	if err != nil {
-		return s.unavailable("HGETALL", err)
-	}
-	if len(groups) == 0 {
-		return nil
-	}
-	now, err := s.rdb.Time(ctx).Result()
-	if err != nil {
-		return s.unavailable("TIME", err)
-	}
-	for group, at := range groups {
-		ms, err := strconv.ParseInt(at, 10, 64)
-		if err == nil && now.Sub(time.UnixMilli(ms)) < groupTTL {
-			continue
-		}
-		// Whoever else reads the stream says so again when it tidies.
-		if err := s.KeepStream(ctx, false); err != nil {
-			return err
-		}
-		// A stream that is gone has no group any more, which is as good.
-		if err := s.rdb.XGroupDestroy(ctx, stream, group).Err(); err != nil && !redis.HasErrorPrefix(err, "ERR") {
-			return s.unavailable("XGROUP DESTROY", err)
-		}
-		if err := s.rdb.HDel(ctx, seen, group).Err(); err != nil {
-			return s.unavailable("HDEL", err)
-		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package lua
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -37,33 +38,105 @@ func TestTheStreamIsKeptForWhoHasNotDoneWithIt(t *testing.T) {
 	})
 }
 
-func TestAGroupThatNobodyReadsHoldsTheStreamForADay(t *testing.T) {
+// keptForReaders fails unless scripts keep the stream for readers, or do not.
+func (b *bundle) keptForReaders(want bool) {
+	b.Helper()
+	got, err := b.rdb.HExists(b.ctx, b.key("meta"), "journal").Result()
+	if got != want || err != nil {
+		b.Fatalf("the stream is kept for readers: %v, want %v (%v)", got, want, err)
+	}
+}
+
+// passes has time pass in which an instance tidies the stream that reads no group of it.
+func (b *bundle) passes(d time.Duration) {
+	b.Helper()
+	for ; d > 0; d -= 10 * time.Minute {
+		b.set(b.now + (10 * time.Minute).Microseconds())
+		b.must(b.stores[0].TidyStream(b.ctx))
+	}
+}
+
+func TestStream_GroupWithoutReadersIsDroppedAfterADay(t *testing.T) {
 	onBackends(t, func(t *testing.T, be backend) {
 		b := newRealm(t, be, 1)
-		b.must(b.stores[0].KeepStream(b.ctx, true))
 		journal, r := b.reader(b.stores[0], JournalGroup, time.Hour), b.reader(b.stores[0], "g", time.Hour)
-		b.must(journal.Tidy(b.ctx))
 		b.happen("m1")
 		b.must(r.Ack(b.ctx, b.next(r, "m1")...))
-		b.must(r.Tidy(b.ctx))
 		b.next(journal, "m1")
-		b.must(b.rdb.HSet(b.ctx, keyGroups(b.realm), JournalGroup, time.Now().Add(-groupTTL).UnixMilli()).Err())
+		b.passes(groupTTL - 10*time.Minute)
 		b.must(r.Tidy(b.ctx))
+		if n, err := b.stores[0].StreamLength(b.ctx); n != 1 || err != nil {
+			t.Errorf("%d entries within the day, want 1 (%v)", n, err)
+		}
+		b.passes(10 * time.Minute)
 		if _, err := journal.Read(b.ctx, 1, 0); !errors.Is(err, ErrNoGroup) {
 			t.Errorf("the group's reader gets %v", err)
 		}
-		kept := func(want bool) {
-			t.Helper()
-			length, err := b.stores[0].StreamLength(b.ctx)
-			got, keptErr := b.rdb.HExists(b.ctx, keyMeta(b.realm), metaJournal).Result()
-			if length != 0 || got != want || err != nil || keptErr != nil {
-				t.Errorf("%d entries, kept for readers: %v; want none, %v (%v, %v)", length, got, want, err, keptErr)
+		if n, err := b.stores[0].StreamLength(b.ctx); n != 0 || err != nil {
+			t.Errorf("%d entries after it, want none (%v)", n, err)
+		}
+		b.keptForReaders(true) // for the other group
+		b.passes(groupTTL)
+		b.keptForReaders(false)
+	})
+}
+
+// watch is a hook that looks at Redis after each command.
+type watch struct{ look func() }
+
+func (h watch) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (h watch) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error { err := next(ctx, cmd); h.look(); return err }
+}
+
+func (h watch) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error { err := next(ctx, cmds); h.look(); return err }
+}
+
+// A match that is formed while a group is dropped must not cut the stream that another group still reads.
+func TestStream_StaysKeptWhileAGroupIsDropped(t *testing.T) {
+	onBackends(t, func(t *testing.T, be backend) {
+		b := newRealm(t, be, 2)
+		r := b.reader(b.stores[0], "g", time.Hour)
+		b.reader(b.stores[0], "stale", time.Hour)
+		b.passes(groupTTL - 10*time.Minute)
+		b.must(r.Tidy(b.ctx))
+		b.set(b.now + (10 * time.Minute).Microseconds())
+		looked, done := 0, false
+		b.rdb.AddHook(watch{func() {
+			if done {
+				return
+			}
+			looked++
+			if kept, err := b.stores[1].rdb.HGet(b.ctx, b.key("meta"), "journal").Result(); kept != "1" {
+				t.Errorf("after command %d the stream is not kept: %q (%v)", looked, kept, err)
+			}
+		}})
+		b.must(b.stores[0].TidyStream(b.ctx))
+		done = true
+		if n, err := b.stores[1].rdb.HLen(b.ctx, b.key("sg")).Result(); n != 1 || err != nil || looked == 0 {
+			t.Errorf("%d groups after %d commands, want one (%v)", n, looked, err)
+		}
+	})
+}
+
+// Neither a clock that steps nor a stop of all instances is time in which nobody reads.
+func TestStream_ClockStepDropsNoGroup(t *testing.T) {
+	onBackends(t, func(t *testing.T, be backend) {
+		b := newRealm(t, be, 1)
+		r := b.reader(b.stores[0], "g", time.Hour)
+		slow := b.reader(b.stores[0], "slow", time.Hour)
+		b.passes(time.Hour)
+		for _, step := range []time.Duration{25 * time.Hour, -25 * time.Hour, 30 * 24 * time.Hour, -time.Hour} {
+			b.set(b.now + step.Microseconds())
+			b.must(r.Tidy(b.ctx))
+			b.passes(time.Hour)
+			if _, err := slow.Read(b.ctx, 1, 0); err != nil {
+				t.Fatalf("after a step of %s: %v", step, err)
 			}
 		}
-		kept(true) // for the other group
-		b.must(b.rdb.HSet(b.ctx, keyGroups(b.realm), "g", time.Now().Add(-groupTTL).UnixMilli()).Err())
-		b.must(b.stores[0].TidyStream(b.ctx)) // as an instance does that reads nothing
-		kept(false)
+		b.passes(groupTTL)
+		b.keptForReaders(false)
 	})
 }
 

@@ -71,7 +71,7 @@ func (c *streamClient) close() error {
 	return c.rdb.Close()
 }
 
-// Begin makes the group where it is missing, and notes that it is read. It reads from the stream's beginning, or
+// Begin makes the group where it is missing, notes that it is read, and has the stream kept for it. It reads from the stream's beginning, or
 // only what is new.
 func (r *StreamReader) Begin(ctx context.Context, fromBeginning bool) error {
 	ctx, cancel := context.WithTimeout(ctx, r.store.opts.CallTimeout)
@@ -84,7 +84,7 @@ func (r *StreamReader) Begin(ctx context.Context, fromBeginning bool) error {
 	if err != nil && !redis.HasErrorPrefix(err, "BUSYGROUP") {
 		return r.failed("XGROUP CREATE", err)
 	}
-	return errors.Join(r.mark(ctx), r.store.KeepStream(ctx, true))
+	return r.store.tidyGroups(ctx, r.Group)
 }
 
 // Read waits up to block for entries that no reader of the group has had, and returns at most count. ErrNoGroup.

@@ -206,7 +206,6 @@ func TestTheStreamIsReadOnACluster(t *testing.T) {
 	nodes := redistest.StartNodes(t, 3, 10*time.Second)
 	b := newRealm(t, backend{url: func(testing.TB) string { return nodes.URL() }}, 2)
 	s := b.stores[0]
-	b.must(s.KeepStream(b.ctx, true))
 	r := b.reader(s, "g", 50*time.Millisecond)
 	b.happen("m1", "m2", "m3")
 	entries := b.next(r, "m1 m2 m3")

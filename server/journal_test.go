@@ -16,7 +16,7 @@ func TestAnInstanceWithoutAJournalLetsTheStreamGo(t *testing.T) {
 	config := settings(t, func(c *configs.Config) {})
 	key := func(name string) string { return "mm:{" + config.Realm + "}:" + name }
 	for _, command := range [][]any{
-		{"HSET", key("meta"), "journal", "1"},
+		{"HSET", key("meta"), "journal", "1", "tidied", time.Now().UnixMilli()},
 		{"XADD", key("st"), "*", "event", "match_ended", "match", "m1"},
 		{"XGROUP", "CREATE", key("st"), "journal", "0"},
 		{"HSET", key("sg"), "journal", time.Now().Add(-25 * time.Hour).UnixMilli()},
