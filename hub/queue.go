@@ -100,10 +100,11 @@ func (h *Hub) UpdateQueue(player ident.Player, world ident.World, view QueueView
 
 // updateQueue is UpdateQueue for one session; mu is held.
 func (s *Session) updateQueue(world ident.World, view QueueView, facts WorldFacts, now int64) {
-	if s.told[world].same(view) {
+	record := s.seen.parsed()
+	if s.told[world].same(view) || record.Held { // a reserved ticket has left the queue since the view was read
 		return
 	}
-	for _, t := range s.seen.parsed().Waiting() {
+	for _, t := range record.Waiting() {
 		if t.World == world {
 			s.tell(world, view)
 			rank := lua.Rank{Position: view.Position, Size: view.Size}

@@ -40,6 +40,18 @@ func Queued(t lua.Ticket, rank lua.Rank, facts WorldFacts, now int64) protocol.Q
 	}
 }
 
+// reserved is a ticket whose player is in a match that is not complete yet. It is in no queue meanwhile, so that it is
+// counted here, and it waits for that match alone, in whichever world it is.
+func reserved(t lua.Ticket, rank lua.Rank, facts WorldFacts, now int64) protocol.Queued {
+	rank.Size += t.Size
+	view := Queued(t, rank, facts, now)
+	view.WaitingFor = protocol.WaitingFor{Code: waitingForMatch, Text: "your match to begin"}
+	return view
+}
+
+// waitingForMatch is the code of a ticket that waits for a match with enough players.
+const waitingForMatch = "match"
+
 // waitingFor says what a ticket waits for: more players, or, where enough are there, others or their match.
 func waitingFor(size int, facts WorldFacts) protocol.WaitingFor {
 	need := max(0, facts.Size-size)
@@ -47,7 +59,7 @@ func waitingFor(size int, facts WorldFacts) protocol.WaitingFor {
 	case need == 0 && facts.Apart:
 		return protocol.WaitingFor{Code: "opponent", Text: "somebody you have not just met"}
 	case need == 0:
-		return protocol.WaitingFor{Code: "match", Text: "a match is about to be formed"}
+		return protocol.WaitingFor{Code: waitingForMatch, Text: "a match is about to be formed"}
 	case need == 1:
 		return protocol.WaitingFor{Code: protocol.WaitingForPlayers, Need: 1, Text: "1 more player"}
 	default:
@@ -63,6 +75,10 @@ func State(st lua.PlayerState, facts func(ident.World) WorldFacts) protocol.Play
 		return view
 	}
 	for _, t := range record.Waiting() {
+		if record.Held {
+			view.Queued = append(view.Queued, reserved(t, st.Ranks[t.World], facts(t.World), st.Now))
+			continue
+		}
 		view.Queued = append(view.Queued, Queued(t, st.Ranks[t.World], facts(t.World), st.Now))
 	}
 	if m, ok := matchOf(st.Record, st.Match); ok {

@@ -74,6 +74,18 @@ func TestStateView(t *testing.T) {
 			t.Errorf("with %d players: %+v", size, q)
 		}
 	}
+	for _, by := range []string{"proposed", "allocating"} { // the ticket is reserved while the match does not stand
+		held := State(lua.PlayerState{
+			Record: strings.Replace(record(9, "m", "trio.4000000", "duel.5000000"), "|0|", "|h|", 1), Match: strings.Replace(match(8, "p", "q"), "complete", by, 1),
+			Now: 7000, Ranks: map[ident.World]lua.Rank{"trio": {Position: 1, Size: 0}, "duel": {Position: 3, Size: 4}},
+		}, facts)
+		for i, size := range []int64{1, 5} {
+			q := held.Queued[i]
+			if q.QueueSize != size || q.Position > q.QueueSize || q.WaitingFor != (protocol.WaitingFor{Code: "match", Text: "your match to begin"}) {
+				t.Errorf("a reserved ticket is shown as %+v", q)
+			}
+		}
+	}
 	view := State(lua.PlayerState{Record: record(9, "m"), Match: match(8, "p", "q")}, facts)
 	if m := view.Match; m == nil || m.ID != "m" || len(m.Players) != 2 || m.Rooms["red"] != "r1" {
 		t.Errorf("match %+v", view.Match)

@@ -57,7 +57,12 @@ func TestAMatchStandsWhenAllHaveAccepted(t *testing.T) {
 	}
 	refused := ana.refused(`"type":"join","world":"other"`, "in_proposal")
 	wantFields(t, refused["match"].(object), object{"id": m["id"], "state": "proposed"})
-	wantFields(t, ana.status()["match"].(object), object{"id": m["id"], "state": "proposed"})
+	status := ana.status()
+	wantFields(t, status["match"].(object), object{"id": m["id"], "state": "proposed"})
+	for _, q := range entries(status, "queued") { // in both worlds it waits for this match alone
+		wantFields(t, q, object{"position": 1, "queue_size": 1})
+		wantFields(t, q["waiting_for"].(object), object{"code": "match"})
+	}
 
 	ana.accept(m)
 	for _, p := range []*peer{ana, ben} {
