@@ -39,7 +39,7 @@ func (s *Server) routes(e *gin.Engine) {
 	v1.POST("/matches/:id/seats", s.handle(s.postSeats))
 	v1.DELETE("/matches/:id", s.handle(s.deleteMatch))
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		e.Handle(method, "/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
+		e.Handle(method, "/healthz", func(c *gin.Context) { c.PureJSON(http.StatusOK, gin.H{"status": "ok"}) })
 		e.Handle(method, "/readyz", s.getReady)
 	}
 }
@@ -61,7 +61,7 @@ func (s *Server) handle(do endpoint) gin.HandlerFunc {
 		case body == nil:
 			c.Status(status)
 		default:
-			c.JSON(status, body)
+			c.PureJSON(status, body)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (s *Server) getReady(c *gin.Context) {
 	case !s.Ready():
 		writeProblem(c, retryable(protocol.NewError(protocol.CodeUnavailable)))
 	default:
-		c.JSON(http.StatusOK, gin.H{"status": "ready"})
+		c.PureJSON(http.StatusOK, gin.H{"status": "ready"})
 	}
 }
 

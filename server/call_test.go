@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"io"
 	"mime"
 	"net/http"
@@ -48,6 +49,9 @@ func (i *instance) send(r *http.Request) called {
 	}
 	a := called{status: response.StatusCode, header: response.Header}
 	if len(raw) > 0 {
+		if !bytes.HasSuffix(raw, []byte("}\n")) {
+			i.tb.Errorf("%s %s: the answer does not end its line: %q", r.Method, r.URL.Path, raw)
+		}
 		if a.body, err = parseObject(raw); err != nil {
 			i.tb.Fatalf("%s %s: %v: %s", r.Method, r.URL.Path, err, raw)
 		}

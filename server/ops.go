@@ -14,7 +14,7 @@ import (
 func (s *Server) opsHandler() http.Handler {
 	engine := newEngine(s.log, nil, s.config.Limits.MessageBytes)
 	engine.GET("/metrics", gin.WrapH(s.metrics.handler()))
-	engine.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
+	engine.GET("/healthz", func(c *gin.Context) { c.PureJSON(http.StatusOK, gin.H{"status": "ok"}) })
 	engine.GET("/readyz", s.getReady)
 	engine.POST("/reload", s.postReload)
 	engine.GET("/debug/pprof/*name", func(c *gin.Context) {
@@ -47,5 +47,5 @@ func (s *Server) postReload(c *gin.Context) {
 		refuse(c, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
-	c.JSON(http.StatusOK, gin.H{"status": "reloaded"})
+	c.PureJSON(http.StatusOK, gin.H{"status": "reloaded"})
 }

@@ -40,6 +40,7 @@ func writeProblemAs(w http.ResponseWriter, status int, e *protocol.Error) {
 		writeProblemAs(w, status, &without)
 		return
 	}
+	body = append(body, '\n') // a shell's prompt does not follow it on its line
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
