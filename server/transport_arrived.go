@@ -18,14 +18,30 @@ type arrived struct {
 }
 
 // Await waits until something has come that was not read, or the connection is over. It is the one place where an idle session waits,
-// and calls as little as can be: the library's own depth would double the stack that each of them keeps.
+// and calls as little as can be: the library's own depth would double the stack that each of them keeps. The answer to a ping is
+// taken in here: it needs no goroutine and nothing of the library, and an idle session sends nothing else.
 func (t *transport) Await() {
 	if t.More() {
 		return // it was sent ahead of the upgrade
 	}
 	a := &t.raw.arrived
-	n, err := t.raw.Conn.Read(a.buffer[:])
-	a.rest, a.err = a.buffer[:n], err
+	for {
+		n, err := t.raw.Conn.Read(a.buffer[:])
+		a.rest, a.err = a.buffer[:n], err
+		if !a.isPong() {
+			return
+		}
+		a.rest = nil
+		if f := t.onLife.Load(); f != nil {
+			(*f)()
+		}
+	}
+}
+
+// isPong reports whether what has come is one pong, from end to end.
+func (a *arrived) isPong() bool {
+	return a.err == nil && len(a.rest) >= 2+maskBytes && a.rest[0] == pongHead && a.rest[1]&maskBit != 0 &&
+		int(a.rest[1]&^maskBit) == len(a.rest)-2-maskBytes && len(a.rest)-2-maskBytes < twoBytes
 }
 
 // Read hands over what has been taken in, and reads on where the library is within a frame.

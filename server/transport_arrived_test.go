@@ -23,7 +23,7 @@ func masked(first byte, payload string) string {
 // The first bytes of frames.
 const (
 	textFrame, textBegins, textEnds byte = 0x81, 0x01, 0x80
-	pingOf                          byte = 0x89
+	pingOf, pongOf                  byte = 0x89, 0x8a
 )
 
 // bareSocket is a client that writes bytes, and the server's end.
@@ -76,7 +76,7 @@ func TestWhatArrivesIsReadWhereverItIsCut(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 900) // more than a buffer
 	want := []string{"a", "hello", long, "", "z"}
-	stream := masked(pingOf, "p") + masked(textFrame, "a") + masked(pingOf, "") +
+	stream := masked(pingOf, "p") + masked(textFrame, "a") + masked(pingOf, "") + masked(pongOf, "q") +
 		masked(textBegins, "he") + masked(pingOf, "between") + masked(textEnds, "llo") +
 		masked(textFrame, long) + masked(textFrame, "") + masked(textFrame, "z")
 	var cuts []int
@@ -113,6 +113,49 @@ func TestAPingAloneIsASignOfLifeAndNoFrame(t *testing.T) {
 	}
 	if got, err := arrivals(server, 1, func() {}); err != nil || !slices.Equal(got, []string{"yes"}) {
 		t.Errorf("then %q, %v", got, err)
+	}
+}
+
+func TestAwait_TakesPongsIn(t *testing.T) {
+	t.Parallel()
+	client, server := bareSocket(t)
+	heard, awaited := make(chan struct{}, 3), make(chan struct{})
+	server.heard(func() { heard <- struct{}{} })
+	go func() {
+		defer close(awaited)
+		server.Await()
+	}()
+	for _, payload := range []string{"", "of 3 bytes", strings.Repeat("x", 125)} {
+		if _, err := io.WriteString(client, masked(pongOf, payload)); err != nil {
+			t.Fatal(err)
+		}
+		receive(t, heard)
+	}
+	select {
+	case <-awaited:
+		t.Error("a pong ended the wait")
+	default:
+	}
+	if _, err := io.WriteString(client, masked(textFrame, "yes")); err != nil {
+		t.Fatal(err)
+	}
+	<-awaited
+	if frame, err := server.ReadArrived(); err != nil || string(frame) != "yes" {
+		t.Errorf("then %q, %v", frame, err)
+	}
+}
+
+func TestIsPong(t *testing.T) {
+	t.Parallel()
+	for frames, want := range map[string]bool{
+		masked(pongOf, ""): true, masked(pongOf, "x"): true, masked(pongOf, "x") + masked(pongOf, ""): false,
+		masked(pongOf, "x")[:6]: false, masked(pingOf, ""): false, masked(textFrame, ""): false, "": false,
+		masked(pongOf, strings.Repeat("x", 126)): false, "\x8a\x00": false, masked(pongOf&^0x80, ""): false,
+	} {
+		a := arrived{rest: []byte(frames)}
+		if got := a.isPong(); got != want {
+			t.Errorf("isPong(%q) = %v, want %v", frames, got, want)
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ func newRawConn(conn net.Conn) (*rawConn, error) {
 
 // The first bytes of frames that are whole and not masked, and of a text frame that is masked.
 const (
-	textHead, closeHead, pingHead = 0x81, 0x88, 0x89
+	textHead, closeHead, pingHead, pongHead = 0x81, 0x88, 0x89, 0x8a
 	// maskBit is set in the second byte where a mask of so many bytes follows the length.
 	maskBit, maskBytes = 0x80, 4
 	// Instead of a length, the second byte says how long it is: two bytes, or eight.
