@@ -1,7 +1,7 @@
 // Package groupcommit commits requests in groups: everything that arrives while the last commit is in
 // flight goes into the next one. A lone request is committed at once; under load a commit carries as many as
-// have gathered, so that a round trip is shared instead of queued for. And behind a commit of several there is a rest of
-// as long as it took, unless a full one waits: what has to do more than it can gets fewer commits that carry more. It
+// have gathered, so that a round trip is shared instead of queued for. And behind a commit of several, or during which
+// another request came, there is a rest, unless a full one waits: requests that come close together share commits. It
 // knows nothing of what is committed.
 //
 // A committer has one goroutine and needs none per request: who does not want to wait is called back. All its methods
@@ -32,8 +32,8 @@ const (
 	DefaultPendingMax = 10_000
 	// DefaultTooOld leaves a commit one second, where a client gives up after three.
 	DefaultTooOld = 2 * time.Second
-	// restMax is little to who waits, and more than a commit takes unless cores are short.
-	restMax = 2 * time.Millisecond
+	// restTime is little to a request that waits, and several times what a commit takes unless cores are short.
+	restTime = 3 * time.Millisecond
 )
 
 // Options bound a committer.
@@ -206,10 +206,9 @@ func (c *Committer[Q, R]) run(ctx context.Context, done chan struct{}) {
 	for ctx.Err() == nil {
 		poked := c.take()
 		if n := len(c.taken); n > 0 || poked || again {
-			began := time.Now()
 			again = c.commitTaken(lasting)
-			if n > 1 && !again {
-				c.rest(ctx, time.Since(began))
+			if waiting, _ := c.Waiting(); n+waiting > 1 && !again {
+				c.rest(ctx)
 			}
 			continue
 		}
@@ -274,9 +273,9 @@ func (c *Committer[Q, R]) commitTaken(ctx context.Context) (again bool) {
 	return again
 }
 
-// rest is what follows a commit that took so long.
-func (c *Committer[Q, R]) rest(ctx context.Context, took time.Duration) {
-	timer := time.NewTimer(min(took, restMax))
+// rest lets requests gather.
+func (c *Committer[Q, R]) rest(ctx context.Context) {
+	timer := time.NewTimer(restTime)
 	defer timer.Stop()
 	for resting := c.mayRest(); resting; {
 		select {

@@ -8,26 +8,34 @@ import (
 	"time"
 )
 
-// TestRest has 1 committed, and then 2 and 3 together; the next arrive a fifth of a commit behind that.
+// TestRest has 1 committed, then others that came during that commit, and the next half a millisecond behind the end of it.
 func TestRest(t *testing.T) {
 	t.Parallel()
+	const takes, pause = time.Millisecond, time.Millisecond / 2
 	for name, c := range map[string]struct {
-		takes time.Duration
-		next  []int
-		// want is how long after the second commit the third begins.
-		want time.Duration
+		during, behind []int
+		commits        [][]int
+		began          []time.Duration
 	}{
-		"as long as the commit took":   {time.Millisecond, []int{4}, time.Millisecond},
-		"no longer than its bound":     {5 * time.Millisecond, []int{4}, restMax},
-		"until there is a full commit": {time.Millisecond, []int{4, 5, 6}, time.Millisecond / 5},
-		"none where it is over":        {time.Second, []int{4}, time.Second / 5},
+		"behind a commit during which another came": {
+			[]int{2, 3}, []int{4}, [][]int{{1}, {2, 3, 4}}, []time.Duration{0, takes + restTime},
+		},
+		"and behind one of several": {
+			[]int{2, 3}, []int{4, 5}, [][]int{{1}, {2, 3, 4, 5}, {6}}, []time.Duration{0, takes + restTime, 2*takes + 2*restTime},
+		},
+		"until there is a full commit": {
+			[]int{2}, []int{3, 4, 5, 6}, [][]int{{1}, {2, 3, 4, 5, 6}}, []time.Duration{0, takes + pause},
+		},
+		"none behind one that was alone": {
+			nil, []int{2}, [][]int{{1}, {2}}, []time.Duration{0, takes + pause},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r, origin := &recorder{takes: c.takes}, time.Now()
+				r, origin := &recorder{takes: takes}, time.Now()
 				var began []time.Duration
-				committer := start(t, Options{Max: 3}, func(ctx context.Context, batch []int) ([]int, bool, error) {
+				committer := start(t, Options{Max: 5}, func(ctx context.Context, batch []int) ([]int, bool, error) {
 					began = append(began, time.Since(origin))
 					return r.commit(ctx, batch)
 				})
@@ -37,15 +45,20 @@ func TestRest(t *testing.T) {
 						answers = append(answers, do(t.Context(), committer, q))
 					}
 				}
-				ask(1, 2, 3)
-				time.Sleep(2*c.takes + c.takes/5) //nolint:forbidigo // the bubble's clock
-				ask(c.next...)
+				ask(1)
+				ask(c.during...)
+				time.Sleep(takes + pause) //nolint:forbidigo // the bubble's clock
+				ask(c.behind...)
+				if len(c.commits) > 2 {
+					time.Sleep(restTime + takes) //nolint:forbidigo // the bubble's clock
+					ask(6)
+				}
 				for _, a := range answers {
 					<-a
 				}
-				r.want(t, []int{1}, []int{2, 3}, c.next)
-				if want := []time.Duration{0, c.takes, 2*c.takes + c.want}; !slices.Equal(began, want) {
-					t.Errorf("commits began at %v, want %v", began, want)
+				r.want(t, c.commits...)
+				if !slices.Equal(began, c.began) {
+					t.Errorf("commits began at %v, want %v", began, c.began)
 				}
 			})
 		})
@@ -75,7 +88,7 @@ func TestStopDuringARest(t *testing.T) {
 		for q := range 3 {
 			do(t.Context(), c, q)
 		}
-		time.Sleep(2500 * time.Microsecond) //nolint:forbidigo // the bubble's clock
+		time.Sleep(restTime / 2) //nolint:forbidigo // the bubble's clock
 		begin, waits := time.Now(), do(t.Context(), c, 3)
 		c.Stop()
 		wantAnswer(t, waits, 0, ErrStopped)
