@@ -32,7 +32,7 @@ func BenchmarkJoinAndMatch(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			for _, joins := range batches {
-				_, formed, err := bundle.stores[0].JoinAndMatch(bundle.ctx, rules, 8, joins, 0, bundle.candidates(c.joins/c.world.Size))
+				_, formed, err := bundle.stores[0].JoinAndMatch(bundle.ctx, rules, 8, joins, "", bundle.candidates(c.joins/c.world.Size))
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -103,7 +103,7 @@ func TestCommandsOfAMatch(t *testing.T) {
 					for i, who := range batch {
 						list[i] = Join{Player: who.Player, Generation: who.Generation, Key: "~k"}
 					}
-					_, f, err := b.stores[0].JoinAndMatch(b.ctx, w, 8, list, 0, b.candidates(matches))
+					_, f, err := b.stores[0].JoinAndMatch(b.ctx, w, 8, list, "", b.candidates(matches))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -122,7 +122,7 @@ func (b *bundle) join(instance int, w WorldRules, sessions ...Session) []Joined 
 	for i, who := range sessions {
 		joins[i] = Join{Player: who.Player, Generation: who.Generation, Key: "~k", Fingerprint: "f"}
 	}
-	replies, err := b.stores[instance].runAll(b.ctx, b.stores[instance].matchCall(b.rules(w), 8, joins, 0, nil))
+	replies, err := b.stores[instance].runAll(b.ctx, b.stores[instance].matchCall(b.rules(w), 8, joins, "", nil))
 	if err == nil {
 		err = replies[0].err()
 	}
@@ -147,10 +147,10 @@ func (b *bundle) waiting(instance int, w WorldRules, players ...ident.Player) []
 // form forms at most n matches of a world in one call.
 func (b *bundle) form(instance int, w WorldRules, n int) Formed {
 	b.Helper()
-	return b.formWith(instance, w, 0, b.candidates(n))
+	return b.formWith(instance, w, "", b.candidates(n))
 }
 
-func (b *bundle) formWith(instance int, w WorldRules, after ident.Place, candidates []Candidate) Formed {
+func (b *bundle) formWith(instance int, w WorldRules, after Cursor, candidates []Candidate) Formed {
 	b.Helper()
 	_, formed, err := b.stores[instance].JoinAndMatch(b.ctx, b.rules(w), 8, nil, after, candidates)
 	if err != nil {

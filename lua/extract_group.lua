@@ -20,7 +20,7 @@
 -- ARGV[13]    count      integer    ids that follow them; with none nothing is matched
 -- ARGV[14..]  player id, generation ('' = not a session's), key, fingerprint; for each; then match id, rooms name=uuid;…; for each
 -- Returns     {1, own part of what was told, now_ms, more 0|1, matches, players, parked, wait sum ms, opens_at_ms,
---             next after, mean wait 'ms,at_ms' or '', the queue's size before, then for each join 1 joined|place|record
+--             '', mean wait 'ms,at_ms' or '', the queue's size before, then for each join 1 joined|place|record
 --             ('' where this call matched it; it is behind all before it), or 2 repeated|place|position|size|record, -5 already
 --             queued|place, -6 in match|match|ends_ms, -13 in proposal|match|ends_ms, -14 cooled down|until_ms, or another
 --             code}
@@ -44,23 +44,25 @@ add_to_queue(14, joins, limits)
 local more, opens_at_ms = 0, closed and ready_at_ms or 0
 if count > 0 and not closed then
   local ids = unused_ids(14 + joins * JOIN_ARGS, count)
-  local live, full = read_window(width, '0')
-  live = seat_all(world, live, function() return anybody end)
+  local live, full = read_window(width, '0', '0')
+  local rest, _, more_rooms = seat_all(world, live, 0, anybody)
   local allowed, next_at_ms = may_form(world, terms)
   local taken = 0
-  for _, candidate in ipairs(ids) do
-    if #live - taken < size or #formed >= allowed then break end
-    form_match(world, candidate.id, candidate.rooms, {unpack(live, taken + 1, taken + size)}, terms)
+  for _, candidate in ipairs(more_rooms and {} or ids) do
+    if #rest - taken < size or #formed >= allowed then break end
+    form_match(world, candidate.id, candidate.rooms, {unpack(rest, taken + 1, taken + size)}, terms)
     taken = taken + size
   end
   tell_seated()
-  -- Behind a full window of which something was taken or parked there may be more, and so there is where
-  -- ids ran out.
-  local enough = #live - taken >= size
-  if enough and #formed >= allowed then
+  -- Rooms that were not read come before new matches. Behind a full window of which something was taken or parked there
+  -- may be more tickets, and so there may be if the ids ran out.
+  local enough = #rest - taken >= size
+  if more_rooms then
+    more = 1
+  elseif enough and #formed >= allowed then
     opens_at_ms = math.max(next_at_ms, now_ms + 100)
   elseif enough or full and (taken > 0 or parked > 0 or seats_taken > 0) then
     more = 1
   end
 end
-return settle(more, opens_at_ms, '0')
+return settle(more, opens_at_ms, '')

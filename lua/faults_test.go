@@ -285,11 +285,11 @@ func TestRetriedCallFormsNothingTwice(t *testing.T) {
 				b := setup(t, be, 1, w)
 				b.waiting(0, w, "p", "q", "r", "s")
 				ids := b.candidates(1)
-				if f := b.formWith(0, w, 0, ids); f.Matches != 1 {
+				if f := b.formWith(0, w, "", ids); f.Matches != 1 {
 					t.Fatalf("formed %+v", f)
 				}
-				f := b.formWith(0, w, 0, ids)
-				if f.Matches != 0 || !f.More || f.After != 0 {
+				f := b.formWith(0, w, "", ids)
+				if f.Matches != 0 || !f.More || f.After != "" {
 					t.Errorf("the same ids again: %+v, want nothing, and more with other ids from the head on", f)
 				}
 				if m := b.view().matches["m1"]; !slices.Equal(m.Players, []ident.Player{"p", "q"}) {

@@ -9,23 +9,23 @@
 -- ARGV[4]     presence_ttl_ms  integer
 -- ARGV[5]     world      id
 -- ARGV[6]     revision   integer    of the world's settings
--- ARGV[7]     after      integer    the place to look behind: 0, or what the last call returned
+-- ARGV[7]     after      text       where the walk stands: '', or what the last call returned
 -- ARGV[8]     width      integer    tickets looked at
 -- ARGV[9]     terms      hold_ms,accept_ms,cooldown_ms,allocate,seats,seat_hold_ms,at_most,within_ms
 -- ARGV[10]    drain_ms   integer    what a silent instance's players get beyond presence_ttl
--- ARGV[11]    scan       integer    live tickets tried for each
+-- ARGV[11]    scan       integer    tickets that one is tried with by one command, twice as many by the next
 -- ARGV[12]    cooldown_ms  integer  how long the same two do not meet again
 -- ARGV[13]    limits     queue,worlds,cools_down: see parse_limits
 -- ARGV[14]    joins      integer    joins that follow
 -- ARGV[15]    count      integer    ids that follow them; with none nothing is matched
 -- ARGV[16..]  player id, generation ('' = not a session's), key, fingerprint; for each; then match id, rooms name=uuid;…; for each
 -- Returns     {1, own part of what was told, now_ms, more 0|1, matches, players, parked, wait sum ms, opens_at_ms,
---             next after, mean wait 'ms,at_ms' or '', the queue's size before, then for each join 1 joined|place|record
+--             where the walk goes on, mean wait 'ms,at_ms' or '', the queue's size before, then for each join 1 joined|place|record
 --             ('' where this call matched it; it is behind all before it), or 2 repeated|place|position|size|record, -5 already
 --             queued|place, -6 in match|match|ends_ms, -13 in proposal|match|ends_ms, -14 cooled down|until_ms, or another
 --             code}
 -- Touches     as extract_group, and rc:<world>,<a>,<b>
--- Cost        O(width (scan + log n)) whatever the queue holds
+-- Cost        O(width log n) whatever the queue holds, and about 1,000 lookups of who has met
 -- @include match
 -- @include worlds
 local world, revision, after, width, terms, drain_ms, scan =
@@ -48,43 +48,57 @@ local function met(a, b)
   return prefix .. 'rc:' .. world .. ',' .. first .. ',' .. second
 end
 
--- may_sit_with lets a player into a match with nobody that it met lately.
-local function may_sit_with(member)
-  if cooldown_ms == 0 then return anybody end
-  return function(match)
+-- may_sit lets a player into a match in which it met nobody lately.
+local function may_sit(member, match)
+  local keys = {}
+  for i, other in ipairs(match.players) do
+    keys[i] = met(member.player, other)
+  end
+  lookups = lookups + #keys
+  for _, kept_apart in ipairs(mget(keys)) do
+    if kept_apart then return false end
+  end
+  return true
+end
+if cooldown_ms == 0 then may_sit = anybody end
+
+-- AHEAD_MAX is how many of those ahead a block is tried with in one call.
+local AHEAD_MAX = 50
+
+-- first_unmet is which of the tickets ahead, the oldest first, may meet another; nothing if none may.
+local function first_unmet(ahead, ticket)
+  if cooldown_ms == 0 then return ahead[1] and 1 end
+  local from, step = 1, scan
+  while from <= #ahead do
     local keys = {}
-    for i, other in ipairs(match.players) do
-      keys[i] = met(member.player, other)
+    for i = from, math.min(from + step - 1, #ahead) do
+      keys[#keys + 1] = met(ahead[i].player, ticket.player)
     end
-    for _, kept_apart in ipairs(mget(keys)) do
-      if kept_apart then return false end
+    lookups = lookups + #keys
+    for i, kept_apart in ipairs(mget(keys)) do
+      if not kept_apart then return from + i - 1 end
     end
-    return true
+    from, step = from + #keys, math.min(step * 2, AHEAD_MAX)
   end
 end
 
-local live, paired = {}, {}
-
--- opponent is the oldest live ticket behind the i-th that it may meet.
-local function opponent(i)
-  if cooldown_ms == 0 then
-    for j = i + 1, #live do
-      if not paired[j] then return j end
-    end
-    return
-  end
-  local candidates, keys = {}, {}
-  for j = i + 1, #live do
-    if #candidates == scan then break end
-    if not paired[j] then
-      candidates[#candidates + 1] = j
-      keys[#keys + 1] = met(live[i].player, live[j].player)
+-- find_pairs tries each ticket of a block, in its order, with those ahead, the oldest first, and with those of the block
+-- before it if among_themselves. It returns the pairs in the order of their older tickets, and how many of the block it
+-- came to.
+local function find_pairs(ahead, block, among_themselves)
+  local pairs_found, tried = {}, 0
+  for i, ticket in ipairs(block) do
+    if lookups >= LOOKUPS_MAX then break end
+    tried = i
+    local at = first_unmet(ahead, ticket)
+    if at then
+      pairs_found[#pairs_found + 1] = {table.remove(ahead, at), ticket}
+    elseif among_themselves then
+      ahead[#ahead + 1] = ticket
     end
   end
-  if #keys == 0 then return end
-  for at, kept_apart in ipairs(mget(keys)) do
-    if not kept_apart then return candidates[at] end
-  end
+  table.sort(pairs_found, function(x, y) return tonumber(x[1].place) < tonumber(y[1].place) end)
+  return pairs_found, tried
 end
 
 -- keep_apart notes who has met whom by taking a seat.
@@ -98,42 +112,59 @@ local function keep_apart()
   end
 end
 
--- pair_up forms matches, and returns how many live tickets have none.
-local function pair_up(ids, allowed)
-  local left, most = 0, math.min(#ids, allowed)
-  for i = 1, #live do
-    if not paired[i] then
-      local j = #formed < most and opponent(i)
-      if j then
-        paired[i], paired[j] = true, true
-        local candidate = ids[#formed + 1]
-        form_match(world, candidate.id, candidate.rooms, {live[i], live[j]}, terms)
-        if cooldown_ms > 0 then redis.call('SET', met(live[i].player, live[j].player), '1', 'PX', cooldown_ms) end
-      else
-        left = left + 1
-      end
-    end
+-- form_pairs forms matches of the first pairs, as many as may be.
+local function form_pairs(pairs_found, ids, most)
+  for i = 1, math.min(#pairs_found, most) do
+    local pair = pairs_found[i]
+    form_match(world, ids[i].id, ids[i].rooms, pair, terms)
+    if cooldown_ms > 0 then redis.call('SET', met(pair[1].player, pair[2].player), '1', 'PX', cooldown_ms) end
   end
-  return left
 end
 
-local more, opens_at_ms, next_after = 0, closed and ready_at_ms or 0, after
-if count > 0 and not closed then
-  local ids, full, reached = unused_ids(16 + joins * JOIN_ARGS, count), false, after
-  live, full, reached = read_window(width, after)
-  live = seat_all(world, live, may_sit_with)
+-- The walk: every ticket is tried with all before it, the oldest first, so that it meets the oldest that it fits. Those up
+-- to `done` were. The others come to it in blocks, one behind `done` and up to `to` ('0': as far as a call gets). The
+-- block is first offered the open rooms, of which it knows the first `offered` already ('-': all), and then tried with
+-- those ahead of it, of whom those up to `tried` were.
+local done, to, offered, tried = string.match(after, '^(%d+),(%d+),([%d-]+),(%d+)$')
+if not done then done, to, offered, tried = '0', '0', '0', '0' end
+local function walk_at(...) return table.concat({...}, ',') end
+
+-- pair_block tries a block that no room takes, and returns where the walk goes on, whether it does, and whether matches
+-- are held back.
+local function pair_block(block, full, ids, allowed)
+  local ahead, more_ahead, reached, most = {}, false, tried, math.min(#ids, allowed)
+  if done ~= '0' and #block > 0 then ahead, more_ahead, reached = read_window(AHEAD_MAX, tried, done) end
+  local pairs_found, n = find_pairs(ahead, block, not more_ahead)
+  form_pairs(pairs_found, ids, most)
+  if #pairs_found > most then return after, true, most == allowed end
+  if n == 0 and #block > 0 then return walk_at(done, to, '-', tried), true end
+  if n < #block then to, full = block[n].place, true end
+  if more_ahead then return walk_at(done, to, '-', reached), true end
+  return walk_at(to, '0', '0', '0'), full
+end
+
+-- walk does the walk's next step, and returns as pair_block does.
+local function walk(ids, allowed)
+  local block, full, reached = read_window(width, done, to)
+  if to == '0' then to = reached else full = true end
+  if offered == '-' then return pair_block(block, full, ids, allowed) end
+  local rest, rooms, more_rooms, cut = seat_all(world, block, tonumber(offered), may_sit)
   if cooldown_ms > 0 then keep_apart() end
+  if cut then to, full = cut, true end
+  if more_rooms then return walk_at(done, to, seats_taken > 0 and 0 or int(rooms), '0'), true end
+  return pair_block(rest, full, ids, allowed)
+end
+
+local more, opens_at_ms = 0, closed and ready_at_ms or 0
+if count > 0 and not closed then
   local allowed, next_at_ms = may_form(world, terms)
-  local left = pair_up(ids, allowed)
+  local goes_on, held_back
+  after, goes_on, held_back = walk(unused_ids(16 + joins * JOIN_ARGS, count), allowed)
   tell_seated()
-  local held_back = #formed >= allowed and left > 1
-  local ran_out = not held_back and #formed == #ids and left > 1
-  -- A full window in which nothing could be done is passed over; otherwise it is looked at again.
-  next_after = (#formed > 0 or parked > 0 or seats_taken > 0 or ran_out or held_back) and after or reached
   if held_back then
     opens_at_ms = math.max(next_at_ms, now_ms + 100)
-  elseif full or ran_out then
+  elseif goes_on then
     more = 1
   end
 end
-return settle(more, opens_at_ms, next_after)
+return settle(more, opens_at_ms, more == 1 and after or '')

@@ -25,7 +25,7 @@ func TestGateCommandsOfPairsThatWaitInFourWorlds(t *testing.T) {
 			list = append(list, Join{Player: who.Player, Generation: who.Generation, Key: "~k"})
 		}
 		join := func(w WorldRules, matches int) {
-			_, f, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(w), 8, list, 0, b.candidates(matches))
+			_, f, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(w), 8, list, "", b.candidates(matches))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func (b *bundle) pairsAmongACrowd(prefix string, calls int) (cpu float64, comman
 	before := b.redisCPU()
 	commands = b.cost(func() {
 		for _, list := range batches {
-			_, formed, err := b.stores[0].JoinAndMatch(b.ctx, w, 8, list, 0, b.candidates(1))
+			_, formed, err := b.stores[0].JoinAndMatch(b.ctx, w, 8, list, "", b.candidates(1))
 			if err != nil || formed.Matches != 1 {
 				b.Fatalf("%d matches, %v", formed.Matches, err)
 			}

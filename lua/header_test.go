@@ -275,7 +275,7 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return second(s.OpenSeats(ctx, "m", 1, nil)) },
 			func() error { return second(s.RestoreMatches(ctx, make([]KeptMatch, n))) },
 			func() error {
-				_, _, err := s.JoinAndMatch(ctx, room("room", 3), 8, joins, 0, candidates)
+				_, _, err := s.JoinAndMatch(ctx, room("room", 3), 8, joins, "", candidates)
 				return err
 			},
 			func() error { return second(s.ReadMatch(ctx, "m")) },
@@ -284,8 +284,8 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return second(s.States(ctx, ids)) },
 			func() error { return second(s.Refresh(ctx, sessions)) },
 			func() error { return second(s.Depart(ctx, time.Second, sessions)) },
-			func() error { _, _, err := s.JoinAndMatch(ctx, w, 8, joins, 0, candidates); return err },
-			func() error { _, _, err := s.JoinAndMatch(ctx, d, 8, joins, 0, candidates); return err },
+			func() error { _, _, err := s.JoinAndMatch(ctx, w, 8, joins, "", candidates); return err },
+			func() error { _, _, err := s.JoinAndMatch(ctx, d, 8, joins, "", candidates); return err },
 			func() error {
 				return second(s.RemoveFromQueue(ctx, who, slices.Repeat([]ident.World{"w"}, n)...))
 			},

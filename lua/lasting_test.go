@@ -26,7 +26,7 @@ func TestNothingGrows(t *testing.T) {
 		for _, key := range []string{"key1", "key2"} { // joined with keys of their own, and left
 			for _, who := range kept {
 				joins := []Join{{Player: who.Player, Generation: who.Generation, Key: key}}
-				if _, _, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(d), 8, joins, 0, nil); err != nil {
+				if _, _, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(d), 8, joins, "", nil); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := b.stores[0].RemoveFromQueue(b.ctx, who); err != nil {
@@ -165,17 +165,14 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 		if err != nil || q.OldestAt != v.records["z"].Tickets[0].Place.UnixMilli() || q.Ranks[0] != 1 {
 			t.Errorf("positions %+v, %v", q, err)
 		}
-		// What looks behind a place gets it back whole.
-		b.waiting(0, w, players("p", 3)...)
-		for i := range 3 {
-			b.rdb.Set(b.ctx, b.key("rc", fmt.Sprintf("duel,p%04d,z", i)), "1", time.Minute)
-			for j := range i {
-				b.rdb.Set(b.ctx, b.key("rc", fmt.Sprintf("duel,p%04d,p%04d", j, i)), "1", time.Minute)
-			}
+		// A walk gets the place back whole that it goes on behind.
+		for _, who := range b.waiting(0, w, players("p", 100)...) {
+			b.rdb.Del(b.ctx, b.key("pr", string(who.Player)))
 		}
+		b.rdb.Del(b.ctx, b.key("pr", "z"))
 		f = b.form(0, w, 1)
-		last := b.view().records["p0002"].Tickets[0].Place
-		if f.Matches != 0 || f.After != last {
+		last := b.view().records["p0098"].Tickets[0].Place
+		if f.Matches != 0 || f.Parked != 100 || f.After != Cursor(fmt.Sprintf("%d,0,0,0", last)) {
 			t.Errorf("formed %+v, want to go on behind %d", f, last)
 		}
 	})

@@ -148,7 +148,7 @@ func (m *model) join(i int, w WorldRules, joins ...Join) {
 		return
 	}
 	w = m.current(w)
-	replies, err := m.stores[i].runAll(m.ctx, m.stores[i].matchCall(w, 2, joins, 0, nil))
+	replies, err := m.stores[i].runAll(m.ctx, m.stores[i].matchCall(w, 2, joins, "", nil))
 	m.must(err)
 	m.must(replies[0].err())
 	for n, j := range parseJoined(w.Name, replies[0], len(joins)).Joined {

@@ -145,7 +145,7 @@ func (m *model) doLose() {
 // sameKeys checks that calls of an epoch that is over write nothing.
 func (m *model) sameKeys(i int) {
 	before := m.dump()
-	_, _, err := m.stores[i].JoinAndMatch(m.ctx, m.rules[0], 2, []Join{{Player: "p0", Key: "~x"}}, 0, m.candidates(1))
+	_, _, err := m.stores[i].JoinAndMatch(m.ctx, m.rules[0], 2, []Join{{Player: "p0", Key: "~x"}}, "", m.candidates(1))
 	m.wantErr("a join on a lost history", err, ErrLostHistory)
 	if after := m.dump(); !slices.Equal(before, after) {
 		m.Errorf("a call on a lost history wrote:\n%v\n%v", before, after)
@@ -243,7 +243,7 @@ func (m *model) form(i int, w WorldRules, candidates []Candidate) {
 			ids = append(ids, c.Match)
 		}
 	}
-	formed := m.formWith(i, w, 0, candidates)
+	formed := m.formWith(i, w, "", candidates)
 	after := m.view()
 	if w.Seats > 0 || len(before.rooms[string(w.Name)]) > 0 {
 		m.checkSeated(before, after, w, formed)

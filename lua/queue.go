@@ -18,7 +18,8 @@ type WorldRules struct {
 	Size     int
 	// Pairs makes it a world of pairs, with Scan and RematchCooldown.
 	Pairs bool
-	// Scan is how many live tickets are looked at for one match.
+	// Scan is how many live tickets are looked at for one match. Of a world of pairs with a RematchCooldown it is how many
+	// one is tried with at first; it is tried with more if it has met those.
 	Scan            int
 	RematchCooldown time.Duration
 	MatchHold       time.Duration
@@ -119,17 +120,20 @@ type Formed struct {
 	Parked int
 	// WaitSum adds how long the longest-waiting player of each match had waited.
 	WaitSum time.Duration
-	// More says that another call at once may form more, looking behind After.
+	// More says that another call at once may form more, which goes on at After.
 	More  bool
-	After ident.Place
+	After Cursor
 	// OpensIn is how long matching is still closed in a new epoch; 0 if it is open.
 	OpensIn time.Duration
 }
 
+// Cursor is where a walk through a queue stands that is longer than one call looks. "" is its beginning.
+type Cursor string
+
 // JoinAndMatch puts tickets into a world (if there are joins) and forms matches (as many as there are
 // candidates), in one script. The error is one of the whole: ErrStaleRevision, ErrUnknownWorld,
 // ErrWorldClosed, ErrUnavailable. At most 100 joins and 25 candidates.
-func (s *Store) JoinAndMatch(ctx context.Context, w WorldRules, worldsPerPlayer int, joins []Join, after ident.Place, candidates []Candidate) (JoinResult, Formed, error) {
+func (s *Store) JoinAndMatch(ctx context.Context, w WorldRules, worldsPerPlayer int, joins []Join, after Cursor, candidates []Candidate) (JoinResult, Formed, error) {
 	replies, err := s.runAll(ctx, s.matchCall(w, worldsPerPlayer, joins, after, candidates))
 	if err == nil {
 		err = replies[0].err()
@@ -141,12 +145,12 @@ func (s *Store) JoinAndMatch(ctx context.Context, w WorldRules, worldsPerPlayer 
 }
 
 // matchCall is the call of the world's script: it puts tickets in the world and matches.
-func (s *Store) matchCall(w WorldRules, worldsPerPlayer int, joins []Join, after ident.Place, candidates []Candidate) call {
+func (s *Store) matchCall(w WorldRules, worldsPerPlayer int, joins []Join, after Cursor, candidates []Candidate) call {
 	drain, width := s.opts.Drain.Milliseconds(), w.width(len(candidates))
 	var c call
 	switch {
 	case w.Pairs:
-		c = call{script: "find_opponent", args: []any{string(w.Name), w.Revision.String(), after.String(), width, w.terms(), drain,
+		c = call{script: "find_opponent", args: []any{string(w.Name), w.Revision.String(), string(after), width, w.terms(), drain,
 			w.Scan, w.RematchCooldown.Milliseconds()}}
 	case w.Seats > 0:
 		c = call{script: "reserve_seats", args: []any{string(w.Name), w.Revision.String(), width, w.terms(), drain}}
@@ -224,7 +228,7 @@ func parseJoinAnswer(world ident.World, text string, now int64) (j Joined) {
 func parseFormed(r reply) Formed {
 	f := Formed{
 		More: r.number(3) == 1, Matches: int(r.number(4)), Players: int(r.number(5)), Parked: int(r.number(6)),
-		WaitSum: time.Duration(r.number(7)) * time.Millisecond, After: r.place(9),
+		WaitSum: time.Duration(r.number(7)) * time.Millisecond, After: Cursor(r.text(9)),
 	}
 	if opensAt := r.number(8); opensAt > 0 {
 		f.OpensIn = time.Duration(opensAt-r.number(2))*time.Millisecond + time.Millisecond

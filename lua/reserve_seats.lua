@@ -17,7 +17,7 @@
 -- ARGV[12]    count      integer    ids that follow them; with none nothing is matched
 -- ARGV[13..]  player id, generation ('' = not a session's), key, fingerprint; for each; then match id, rooms name=uuid;…; for each
 -- Returns     {1, own part of what was told, now_ms, more 0|1, matches, players, parked, wait sum ms, opens_at_ms,
---             next after, mean wait 'ms,at_ms' or '', the queue's size before, then for each join 1 joined|place|record
+--             '', mean wait 'ms,at_ms' or '', the queue's size before, then for each join 1 joined|place|record
 --             ('' where this call matched it; it is behind all before it), or 2 repeated|place|position|size|record, -5 already
 --             queued|place, -6 in match|match|ends_ms, -13 in proposal|match|ends_ms, -14 cooled down|until_ms, or another
 --             code}
@@ -39,15 +39,16 @@ local refused = world_check(world, revision)
 if refused ~= 0 then return finish({refused}) end
 add_to_queue(13, joins, limits)
 
--- seat_everybody seats the live, in new rooms as far as there are ids and it is allowed; it returns how many wait on, and
--- whether they may not have a room yet.
+-- seat_everybody seats the live, in new rooms as far as there are ids and it is allowed, and every open room was read. It
+-- returns how many wait on, and whether they may not have a room yet.
 local function seat_everybody(live, ids, allowed)
+  local _, more_rooms = read_open_seats(world, 0, math.min(#live, ROOMS_MAX))
   local waiting, held_back = 0, false
   for _, member in ipairs(live) do
     if not seat(member, anybody) then
       local candidate = ids[#formed + 1]
-      held_back = held_back or #formed >= allowed
-      if candidate and #formed < allowed then
+      held_back = held_back or #formed >= allowed and not more_rooms
+      if candidate and #formed < allowed and not more_rooms then
         local match = form_match(world, candidate.id, candidate.rooms, {member}, terms)
         rooms_with_seats[#rooms_with_seats + 1] = {id = candidate.id, match = match}
       else
@@ -61,10 +62,10 @@ end
 local more, opens_at_ms = 0, closed and ready_at_ms or 0
 if count > 0 and not closed then
   local ids = unused_ids(13 + joins * JOIN_ARGS, count)
-  local live, full = read_window(width, '0')
+  local live, full = read_window(width, '0', '0')
   local allowed, next_at_ms = may_form(world, terms)
-  if #live > 0 then read_open_seats(world, #live) end
-  local waiting, held_back = seat_everybody(live, ids, allowed)
+  local waiting, held_back = 0, false
+  if #live > 0 then waiting, held_back = seat_everybody(live, ids, allowed) end
   tell_seated()
   if held_back then
     opens_at_ms = math.max(next_at_ms, now_ms + 100)
@@ -72,4 +73,4 @@ if count > 0 and not closed then
     more = 1
   end
 end
-return settle(more, opens_at_ms, '0')
+return settle(more, opens_at_ms, '')

@@ -23,7 +23,7 @@ var retries = []retry{
 			b.arrive(0, "x", "y")
 			w, joins := b.rules(trio), []Join{b.joinOf("x", "key", "f"), b.joinOf("y", "key", "f")}
 			return func() string {
-				result, _, err := b.stores[0].JoinAndMatch(b.ctx, w, 8, joins, 0, nil)
+				result, _, err := b.stores[0].JoinAndMatch(b.ctx, w, 8, joins, "", nil)
 				return places(result, err)
 			}
 		},
@@ -35,7 +35,7 @@ var retries = []retry{
 			b.arrive(0, "x")
 			w, joins, ids := b.rules(pairs), []Join{b.joinOf("x", "~k", "f")}, b.candidates(1)
 			return func() string {
-				result, _, err := b.stores[0].JoinAndMatch(b.ctx, w, 8, joins, 0, ids)
+				result, _, err := b.stores[0].JoinAndMatch(b.ctx, w, 8, joins, "", ids)
 				return places(result, err)
 			}
 		},
@@ -205,7 +205,7 @@ func (b *bundle) forming(w WorldRules) func() string {
 	b.waiting(1, w, "s", "t", "u")
 	rules, ids := b.rules(w), b.candidates(1)
 	return func() string {
-		_, formed, err := b.stores[0].JoinAndMatch(b.ctx, rules, 8, nil, 0, ids)
+		_, formed, err := b.stores[0].JoinAndMatch(b.ctx, rules, 8, nil, "", ids)
 		return said(formed, err)
 	}
 }

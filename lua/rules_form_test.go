@@ -37,16 +37,16 @@ var formRules = []rule{
 			+ ws:trio total = 1
 			+ ws:trio waits = 30000000,1,1000,0,0
 			a told 3: match m1 x/#1001003 #2001000|m1|@3602001|| y/#1001004 #2001000|m1|@3602001||
-			= {Matches:1 Players:3 Parked:0 WaitSum:1s More:false After:0 OpensIn:0s}
+			= {Matches:1 Players:3 Parked:0 WaitSum:1s More:false After: OpensIn:0s}
 		`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "too few form nothing", script: "extract_group",
 		given: func(b *bundle) { b.waiting(0, trio, "x", "y") },
 		do:    func(b *bundle) string { return said(b.form(0, trio, 2), nil) },
-		want:  `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
+		want:  `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "fewer ids than matches: more", script: "extract_group",
@@ -72,7 +72,7 @@ var formRules = []rule{
 			+ ws:trio total = 1
 			+ ws:trio waits = 30000000,1,0,0,0
 			a told 2: match m1 p0000/#1001003 #1001017|m1|@3601001|| p0001/#1001004 #1001017|m1|@3601001|| p0002/#1001005 #1001017|m1|@3601001||
-			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:true After:0 OpensIn:0s}
+			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:true After: OpensIn:0s}
 		`,
 		again: `
 			- pl p0003 = #1001013||||trio=#1001013,1,~k,f,,
@@ -96,7 +96,7 @@ var formRules = []rule{
 			+ ws:trio total = 2
 			+ ws:trio waits = 30000000,2,0,0,0
 			a told 3: match m2 p0003/#1001006 #1001018|m2|@3601001|| p0004/#1001007 #1001018|m2|@3601001|| p0005/#1001008 #1001018|m2|@3601001||
-			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
+			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:false After: OpensIn:0s}
 		`,
 	},
 	{
@@ -106,9 +106,9 @@ var formRules = []rule{
 		want: `
 			- q:trio:1 x = #1001004
 			+ aw x = @901001
-			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After:0 OpensIn:0s}
+			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After: OpensIn:0s}
 		`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "while it is calm it gets the time to come back", script: "extract_group",
@@ -123,9 +123,9 @@ var formRules = []rule{
 			- q:trio:1 x = #1001004
 			+ aw x = @905001
 			+ meta calm_until = @605001
-			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After:0 OpensIn:0s}
+			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After: OpensIn:0s}
 		`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "the players of a silent instance are out of the way, and may come back", script: "extract_group",
@@ -134,9 +134,9 @@ var formRules = []rule{
 		want: `
 			- q:trio:1 x = #1001004
 			+ aw x = @905001
-			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After:0 OpensIn:0s}
+			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After: OpensIn:0s}
 		`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "an entry that no record knows is removed", script: "extract_group",
@@ -144,9 +144,9 @@ var formRules = []rule{
 		do:    func(b *bundle) string { return said(b.form(0, trio, 1), nil) },
 		want: `
 			- q:trio:1 x = #1001004
-			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After:0 OpensIn:0s}
+			= {Matches:0 Players:0 Parked:1 WaitSum:0s More:false After: OpensIn:0s}
 		`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "who lives by heartbeats is matched", script: "extract_group",
@@ -177,9 +177,9 @@ var formRules = []rule{
 			+ ws:trio total = 1
 			+ ws:trio waits = 30000000,1,0,0,0
 			a told 2: match m1 x/#1001005 #1001009|m1|@3601001|| y/#1001006 #1001009|m1|@3601001||
-			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
+			= {Matches:1 Players:3 Parked:0 WaitSum:0s More:false After: OpensIn:0s}
 		`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "nothing is formed of a stale revision", script: "extract_group",
@@ -187,7 +187,7 @@ var formRules = []rule{
 		do: func(b *bundle) string {
 			w := trio
 			w.Revision = 5
-			_, f, err := b.stores[0].JoinAndMatch(b.ctx, w, 8, nil, 0, b.candidates(1))
+			_, f, err := b.stores[0].JoinAndMatch(b.ctx, w, 8, nil, "", b.candidates(1))
 			return said(f, err)
 		},
 		want:  `= stale revision`,
@@ -214,9 +214,9 @@ var formRules = []rule{
 			+ ws:duel total = 1
 			+ ws:duel waits = 30000000,1,0,0,0
 			a told 2: match m1 x/#1001003 #1001009|m1|@3601001|| y/#1001004 #1001009|m1|@3601001||
-			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
+			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After: OpensIn:0s}
 		`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001008 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "the oldest that it has not met lately", script: "find_opponent",
@@ -259,9 +259,9 @@ var formRules = []rule{
 			+ ws:apart total = 3
 			+ ws:apart waits = 30000000,3,0,0,0
 			a told 6: match m2 match m3 x/#1001012 #1001020|m2|@3601001|| z/#1001014 #1001020|m2|@3601001|| y/#1001013 #1001021|m3|@3601001|| w/#1001015 #1001021|m3|@3601001||
-			= {Matches:2 Players:4 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
+			= {Matches:2 Players:4 Parked:0 WaitSum:0s More:false After: OpensIn:0s}
 		`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "those who have met wait", script: "find_opponent",
@@ -274,14 +274,14 @@ var formRules = []rule{
 			b.join(0, apart, b.who["x"], b.who["y"])
 		},
 		do:    func(b *bundle) string { return said(b.form(0, apart, 2), nil) },
-		want:  `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001013 OpensIn:0s}`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:#1001013 OpensIn:0s}`,
+		want:  `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "nothing is formed in a world that is closed", script: "find_opponent",
 		given: func(b *bundle) { b.waiting(0, pairs, "x", "y"); b.closeWorld("duel") },
 		do: func(b *bundle) string {
-			_, f, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(pairs), 8, nil, 0, b.candidates(1))
+			_, f, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(pairs), 8, nil, "", b.candidates(1))
 			return said(f, err)
 		},
 		want:  `= world closed`,

@@ -61,9 +61,9 @@ var lifeRules = []rule{
 			+ pub a = 3
 			+ pub b = 2
 			a told 3: match m1 x/#1001006 #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
-			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
+			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After: OpensIn:0s}
 		`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "a world without one whose matches need a server", script: "extract_group",
@@ -86,9 +86,9 @@ var lifeRules = []rule{
 			+ pl y = #1001010|m1|@601001|h|server=#1001009,1,~k,f,,
 			+ pub a = 2
 			a told 2: match m1 x/#1001006 #1001010|m1|@601001|h|server=#1001008,1,~k,f,, y/#1001007 #1001010|m1|@601001|h|server=#1001009,1,~k,f,,
-			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}
+			= {Matches:1 Players:2 Parked:0 WaitSum:0s More:false After: OpensIn:0s}
 		`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:0s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:0s}`,
 	},
 	{
 		name: "nobody joins out of a match that is proposed", script: "find_opponent",
@@ -308,8 +308,8 @@ var lifeRules = []rule{
 			+ ws:trio total = 2
 			+ ws:trio waits = 30000000,2,0,0,0
 			a told 3: match m1 match m2 t0000/#1001014 #1001032|m1|@3601001|| t0001/#1001015 #1001032|m1|@3601001|| t0002/#1001016 #1001032|m1|@3601001|| t0003/#1001017 #1001033|m2|@3601001|| t0004/#1001018 #1001033|m2|@3601001|| t0005/#1001019 #1001033|m2|@3601001||
-			= {Matches:2 Players:6 Parked:0 WaitSum:0s More:false After:0 OpensIn:101ms}
+			= {Matches:2 Players:6 Parked:0 WaitSum:0s More:false After: OpensIn:101ms}
 		`,
-		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After:0 OpensIn:1.1s}`,
+		again: `= {Matches:0 Players:0 Parked:0 WaitSum:0s More:false After: OpensIn:1.1s}`,
 	},
 }

@@ -10,7 +10,7 @@ import (
 // joinAndMatch has players join a world in a call that may form as many matches, and says what came of it.
 func (b *bundle) joinAndMatch(w WorldRules, matches int, joins ...Join) string {
 	b.Helper()
-	result, formed, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(w), 2, joins, 0, b.candidates(matches))
+	result, formed, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(w), 2, joins, "", b.candidates(matches))
 	if err != nil {
 		return saidErr(err)
 	}

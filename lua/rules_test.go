@@ -138,7 +138,7 @@ func saidStates(states []PlayerState, err error) string {
 // joinAs has a player join a world and says what came of it. Generation 0 is a request of no session.
 func (b *bundle) joinAs(w WorldRules, joins ...Join) string {
 	b.Helper()
-	result, _, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(w), 2, joins, 0, nil)
+	result, _, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(w), 2, joins, "", nil)
 	if err != nil {
 		return saidErr(err)
 	}

@@ -21,7 +21,7 @@ func (b *bundle) inMatches(w WorldRules, n int) ([]Session, []ident.Match) {
 	for _, who := range sessions {
 		list = append(list, Join{Player: who.Player, Generation: who.Generation, Key: "~k"})
 	}
-	if _, _, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(w), 8, list, 0, b.candidates(n/2)); err != nil {
+	if _, _, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(w), 8, list, "", b.candidates(n/2)); err != nil {
 		b.Fatal(err)
 	}
 	states, err := b.stores[0].States(b.ctx, players("p", n))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/lua"
 )
 
@@ -18,7 +17,7 @@ const retryPause = 50 * time.Millisecond
 // the scripts know what they did the first time.
 type call struct {
 	joins      []lua.Join
-	after      ident.Place
+	after      lua.Cursor
 	candidates []lua.Candidate
 	// unsure says that it was sent before, and nobody knows what came of that.
 	unsure bool
@@ -26,8 +25,8 @@ type call struct {
 
 // call joins and matches, and remembers where matching goes on.
 func (l *loop) call(ctx context.Context, joins []lua.Join) ([]JoinResult, error) {
-	if changed := l.poked.Swap(false) || len(joins) > 0; changed && l.after != 0 {
-		l.restart = true
+	if poked := l.poked.Swap(false); poked && l.after != "" {
+		l.restart = true // joins come behind all whom the walk has passed
 	}
 	c := &call{joins: joins, after: l.after}
 	joined, formed, err := l.send(ctx, c)
@@ -86,7 +85,7 @@ func (l *loop) remember(c *call, formed lua.Formed) {
 	switch {
 	case !formed.More:
 		// The end of a walk, behind whose back something changed, is the beginning of another.
-		l.more, l.after, l.restart = l.restart, 0, false
+		l.more, l.after, l.restart = l.restart, "", false
 	case c.unsure:
 		l.more, l.after = true, c.after // its ids may have been used up by the first try
 	default:

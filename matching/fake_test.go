@@ -20,7 +20,7 @@ type sent struct {
 	deadline   time.Time
 	rules      lua.WorldRules
 	joins      []lua.Join
-	after      ident.Place
+	after      lua.Cursor
 	candidates []lua.Candidate
 }
 
@@ -38,7 +38,7 @@ type fakeStore struct {
 	sweeps []time.Time
 }
 
-func (f *fakeStore) JoinAndMatch(ctx context.Context, w lua.WorldRules, _ int, joins []lua.Join, after ident.Place,
+func (f *fakeStore) JoinAndMatch(ctx context.Context, w lua.WorldRules, _ int, joins []lua.Join, after lua.Cursor,
 	candidates []lua.Candidate) (lua.JoinResult, lua.Formed, error) {
 	deadline, _ := ctx.Deadline()
 	s := sent{time.Now(), deadline, w, slices.Clone(joins), after, candidates}

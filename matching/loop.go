@@ -34,10 +34,9 @@ type loop struct {
 
 	// more says that the last call left something to do.
 	more bool
-	// after is the place behind which the next call looks. It is 0 but where the head of the queue holds
-	// nobody who may meet; then calls walk on behind it.
-	after ident.Place
-	// restart says that something changed behind the walk's back: it has to be walked again.
+	// after is where the next call goes on in a queue that is longer than one call looks.
+	after lua.Cursor
+	// restart says that something changed in the part of the queue that was walked already: it has to be walked again.
 	restart  bool
 	opening  *time.Timer // pokes when matching opens in a new epoch; nil before it was needed
 	failures failures
@@ -83,7 +82,7 @@ func (l *loop) commit(ctx context.Context, batch []request) (results []JoinResul
 	ctx, cancel := context.WithDeadline(ctx, first.Add(answerWithin))
 	defer cancel()
 	if results, err = l.call(ctx, joins); err != nil {
-		l.more, l.after, l.restart = false, 0, false // the tick goes on, when the store is back
+		l.more, l.after, l.restart = false, "", false // the tick goes on, when the store is back
 		if len(batch) == 0 {
 			l.note(err)
 		}

@@ -22,8 +22,8 @@ func forms(f lua.Formed) func(sent) (lua.JoinResult, lua.Formed, error) {
 	return func(s sent) (lua.JoinResult, lua.Formed, error) { return joinedAll(s), f, nil }
 }
 
-func afters(calls []sent) []ident.Place {
-	places := make([]ident.Place, len(calls))
+func afters(calls []sent) []lua.Cursor {
+	places := make([]lua.Cursor, len(calls))
 	for i, c := range calls {
 		places[i] = c.after
 	}
@@ -35,18 +35,18 @@ func TestACallThatLeftSomethingIsFollowedByAnother(t *testing.T) {
 	more := lua.Formed{More: true, Matches: 1, Players: 2}
 	for name, c := range map[string]struct {
 		answer func(int, sent) (lua.JoinResult, lua.Formed, error)
-		afters []ident.Place
+		afters []lua.Cursor
 	}{
-		"until nothing is left": {answers(forms(more), forms(more), forms(lua.Formed{})), []ident.Place{0, 0, 0}},
+		"until nothing is left": {answers(forms(more), forms(more), forms(lua.Formed{})), []lua.Cursor{"", "", ""}},
 		"behind what cannot be matched, and the next time from the head": {
-			answers(forms(lua.Formed{More: true, After: 7}), forms(lua.Formed{More: true, After: 9}), forms(lua.Formed{After: 9})),
-			[]ident.Place{0, 7, 9},
+			answers(forms(lua.Formed{More: true, After: "7"}), forms(lua.Formed{More: true, After: "9"}), forms(lua.Formed{After: "9"})),
+			[]lua.Cursor{"", "7", "9"},
 		},
 		"at the same place where a first try may have used the ids up": {
-			answers(fails(lua.ErrUnavailable), forms(lua.Formed{More: true, After: 7}), forms(lua.Formed{})), []ident.Place{0, 0, 0},
+			answers(fails(lua.ErrUnavailable), forms(lua.Formed{More: true, After: "7"}), forms(lua.Formed{})), []lua.Cursor{"", "", ""},
 		},
 		"but not after an error": {
-			answers(forms(lua.Formed{More: true, After: 7}), fails(lua.ErrWorldClosed)), []ident.Place{0, 7},
+			answers(forms(lua.Formed{More: true, After: "7"}), fails(lua.ErrWorldClosed)), []lua.Cursor{"", "7"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,13 +71,13 @@ func TestACallThatLeftSomethingIsFollowedByAnother(t *testing.T) {
 func TestAPokeAfterAFailureLooksFromTheHead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &fakeStore{answer: answers(forms(lua.Formed{More: true, After: 7}), fails(lua.ErrWorldClosed), forms(lua.Formed{}))}
+		store := &fakeStore{answer: answers(forms(lua.Formed{More: true, After: "7"}), fails(lua.ErrWorldClosed), forms(lua.Formed{}))}
 		m := startFake(t, store, nil, duelWorld("w"))
 		for range 2 {
 			m.Poke("w")
 			synctest.Wait()
 		}
-		if got, want := afters(store.calls()), []ident.Place{0, 7, 0}; !slices.Equal(got, want) {
+		if got, want := afters(store.calls()), []lua.Cursor{"", "7", ""}; !slices.Equal(got, want) {
 			t.Errorf("looked behind %v, want %v", got, want)
 		}
 	})
@@ -86,14 +86,14 @@ func TestAPokeAfterAFailureLooksFromTheHead(t *testing.T) {
 func TestAWalkIsDoneAgainWhereSomethingChangedBehindItsBack(t *testing.T) {
 	t.Parallel()
 	walk := []func(sent) (lua.JoinResult, lua.Formed, error){
-		forms(lua.Formed{More: true, After: 7}), nil, forms(lua.Formed{}), forms(lua.Formed{}),
+		forms(lua.Formed{More: true, After: "7"}), nil, forms(lua.Formed{}), forms(lua.Formed{}),
 	}
 	for name, c := range map[string]struct {
 		poke   bool
-		afters []ident.Place
+		afters []lua.Cursor
 	}{
-		"a poke came":  {true, []ident.Place{0, 7, 9, 0}},
-		"nothing came": {false, []ident.Place{0, 7, 9}},
+		"a poke came":  {true, []lua.Cursor{"", "7", "9", ""}},
+		"nothing came": {false, []lua.Cursor{"", "7", "9"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +104,7 @@ func TestAWalkIsDoneAgainWhereSomethingChangedBehindItsBack(t *testing.T) {
 					if c.poke {
 						m.Poke("w")
 					}
-					return joinedAll(s), lua.Formed{More: true, After: 9}, nil
+					return joinedAll(s), lua.Formed{More: true, After: "9"}, nil
 				}
 				store := &fakeStore{answer: answers(steps...)}
 				m = startFake(t, store, nil, duelWorld("w"))

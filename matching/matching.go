@@ -25,7 +25,7 @@ var (
 
 // Store is what matching needs of a *lua.Store.
 type Store interface {
-	JoinAndMatch(ctx context.Context, w lua.WorldRules, worldsPerPlayer int, joins []lua.Join, after ident.Place,
+	JoinAndMatch(ctx context.Context, w lua.WorldRules, worldsPerPlayer int, joins []lua.Join, after lua.Cursor,
 		candidates []lua.Candidate) (lua.JoinResult, lua.Formed, error)
 	EndMatch(ctx context.Context, match ident.Match, reason lua.EndReason) error
 	Sweep(ctx context.Context, interval time.Duration, worlds []lua.WorldRules) (lua.Swept, error)

@@ -233,7 +233,7 @@ func (r *realm) queue(players []player, world ident.World) {
 		for _, p := range batch {
 			joins = append(joins, lua.Join{Player: p.Player, Generation: p.Generation, Key: newKey()})
 		}
-		result, _, err := r.stores[0].JoinAndMatch(r.ctx, w.WorldRules, 8, joins, 0, nil)
+		result, _, err := r.stores[0].JoinAndMatch(r.ctx, w.WorldRules, 8, joins, "", nil)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -238,7 +238,7 @@ func (r *realm) join(session lua.Session) {
 	}
 	rules := duel
 	rules.Revision = worlds[0].Revision
-	joined, _, err := r.store.JoinAndMatch(r.ctx, rules, 8, []lua.Join{{Player: session.Player, Generation: session.Generation, Key: "~k"}}, 0, nil)
+	joined, _, err := r.store.JoinAndMatch(r.ctx, rules, 8, []lua.Join{{Player: session.Player, Generation: session.Generation, Key: "~k"}}, "", nil)
 	if err != nil || joined.Joined[0].Err != nil {
 		r.Fatalf("join at revision %s: %+v, %v", revision, joined, err)
 	}

@@ -1,33 +1,42 @@
 -- fill: the queue's oldest take the open seats of the world's matches, those with the fewest left first. Needs seats.
--- PLAYERS_MAX bounds how many players the matches of one call may have.
-local PLAYERS_MAX = 200
-local rooms_with_seats, seated_in, seats_taken, players_near = {}, {}, 0, 0
+-- PLAYERS_MAX bounds how many players the matches of one call may have, and ROOMS_MAX how many there are. LOOKUPS_MAX is
+-- how many pairs of players a call looks up.
+local PLAYERS_MAX, ROOMS_MAX, LOOKUPS_MAX = 200, 32, 1000
+local rooms_with_seats, seated_in, seats_taken, lookups = {}, {}, 0, 0
 
--- read_open_seats reads the matches with open seats, the fullest first, as many as may be needed for so many players.
-local function read_open_seats(world, players)
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', prefix .. 'op:' .. world, '1', '+inf', 'LIMIT', 0, math.min(players, 32))) do
-    local match = match_of(id)
+-- read_open_seats reads matches with open seats, the fullest first: at most so many behind those that are skipped. It
+-- returns how many it read, and whether there are more.
+local function read_open_seats(world, skipped, most)
+  local key, near = prefix .. 'op:' .. world, 0
+  local ids = redis.call('ZRANGEBYSCORE', key, '1', '+inf', 'LIMIT', skipped, most + 1)
+  preload_matches(ids)
+  for i, id in ipairs(ids) do
+    local match = i <= most and match_of(id)
+    near = near + (match and #match.players or 0)
+    if i > most or near > PLAYERS_MAX and i > 1 then return i - 1, true end
     if match then
-      if players_near + #match.players > PLAYERS_MAX then return end
       rooms_with_seats[#rooms_with_seats + 1] = {id = id, match = match}
-      players_near = players_near + #match.players
+    else
+      open_rooms[key] = open_rooms[key] or {}
+      open_rooms[key][id] = false
     end
   end
+  return #ids, false
 end
 
 -- fullest is the match with the fewest open seats that takes the player.
-local function fullest(may_sit)
+local function fullest(member, may_sit)
   local best
   for _, room in ipairs(rooms_with_seats) do
     local open = tonumber(room.match.open)
-    if open > 0 and (not best or open < tonumber(best.match.open)) and may_sit(room.match) then best = room end
+    if open > 0 and (not best or open < tonumber(best.match.open)) and may_sit(member, room.match) then best = room end
   end
   return best
 end
 
 -- seat gives a live player a seat in a match, if one takes it.
 local function seat(member, may_sit)
-  local room = fullest(may_sit)
+  local room = fullest(member, may_sit)
   if not room then return false end
   bind_newcomer(member, false)
   take_seat(room.id, room.match, member.player)
@@ -40,16 +49,19 @@ end
 -- anybody is for worlds in which all may meet.
 local function anybody() return true end
 
--- seat_all seats whom it can, the oldest first, and returns the others.
-local function seat_all(world, live, may_sit_with)
+-- seat_all offers live tickets the seats of the rooms behind those that were skipped, the oldest ticket first. It returns
+-- the tickets without a seat, how many rooms were skipped or read, whether there are more rooms, and the place of the
+-- last ticket that it came to if that is not the last of all.
+local function seat_all(world, live, skipped, may_sit)
+  if #live == 0 then return live, skipped, false end
+  local read, more_rooms = read_open_seats(world, skipped, may_sit == anybody and math.min(#live, ROOMS_MAX) or ROOMS_MAX)
+  if #rooms_with_seats == 0 then return live, skipped + read, more_rooms end
   local rest = {}
-  if #live == 0 then return live end
-  read_open_seats(world, #live)
-  if #rooms_with_seats == 0 then return live end
-  for _, member in ipairs(live) do
-    if not seat(member, may_sit_with(member)) then rest[#rest + 1] = member end
+  for i, member in ipairs(live) do
+    if lookups >= LOOKUPS_MAX then return rest, skipped + read, more_rooms and #rest > 0, live[i - 1].place end
+    if not seat(member, may_sit) then rest[#rest + 1] = member end
   end
-  return rest
+  return rest, skipped + read, more_rooms and #rest > 0
 end
 
 -- tell_seated tells everybody in the matches that took players in.

@@ -66,7 +66,13 @@ local function add_world_turns(served)
   end
 end
 
--- due_worlds are the served worlds whose queues have enough players. Each is looked at by one instance a tick.
+-- is_due reports whether a world's queue has enough players, or an open seat may take one of them by now.
+local function is_due(name, size)
+  local waiting = redis.call('ZCARD', prefix .. 'q:' .. name .. ':1')
+  return waiting >= size or waiting > 0 and redis.call('EXISTS', prefix .. 'op:' .. name) == 1
+end
+
+-- due_worlds are the served worlds that are due. Each is looked at by one instance a tick.
 local function due_worlds(served, names)
   local due, looked_at = {}, {}
   for _, name in ipairs(names) do
@@ -74,7 +80,7 @@ local function due_worlds(served, names)
     if world_is_open(name) and math.abs(now_ms - ticked[name]) >= world.tick_ms then
       looked_at[#looked_at + 1] = name
       looked_at[#looked_at + 1] = now_text
-      if redis.call('ZCARD', prefix .. 'q:' .. name .. ':1') >= world.size then due[#due + 1] = name end
+      if is_due(name, world.size) then due[#due + 1] = name end
     end
   end
   return due, looked_at

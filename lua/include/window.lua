@@ -11,8 +11,11 @@ local function park_absent(player)
   parked = parked + 1
 end
 
-local function read_window(width, after)
-  local head = redis.call('ZRANGEBYSCORE', prefix .. 'q:' .. world .. ':1', '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, width)
+-- read_window reads at most width tickets behind a place, and up to another unless that is '0'. It returns the live ones,
+-- whether there may be more, and the place of the last that it read.
+local function read_window(width, after, up_to)
+  local to = up_to == '0' and '+inf' or up_to
+  local head = redis.call('ZRANGEBYSCORE', prefix .. 'q:' .. world .. ':1', '(' .. after, to, 'WITHSCORES', 'LIMIT', 0, width)
   local players, live, reached = {}, {}, after
   for i = 1, #head, 2 do
     players[#players + 1] = head[i]
@@ -33,6 +36,7 @@ local function read_window(width, after)
     end
     reached = head[#head]
   end
+  if up_to ~= '0' then return live, #players >= width, reached end
   local room = width - #players
   for i = 1, math.min(room, #newcomers) do
     local newcomer = newcomers[i]

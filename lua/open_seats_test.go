@@ -1,0 +1,112 @@
+package lua
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/internal/redistest"
+)
+
+// openRooms has n matches of a world stand, each of which has one open seat.
+func (b *bundle) openRooms(w WorldRules, n int) {
+	b.Helper()
+	for i := range n {
+		b.waiting(0, w, players(fmt.Sprintf("room%d-", i), w.Size)...)
+		b.form(0, w, 1)
+	}
+	for id := range b.view().matches {
+		if _, err := b.stores[0].OpenSeats(b.ctx, id, 1, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestOpenSeats_FillBeforeNewMatches has as many players come at once as there are open seats, more than one call reads.
+func TestOpenSeats_FillBeforeNewMatches(t *testing.T) {
+	const seats = 45
+	for _, w := range []WorldRules{group("group", 3), duel("duel", 0), duel("apart", time.Hour)} {
+		t.Run(string(w.Name), func(t *testing.T) {
+			onBackends(t, func(t *testing.T, be backend) {
+				b := setup(t, be, 1, w)
+				b.openRooms(w, seats)
+				var joins []Join
+				for _, who := range b.arrive(0, players("p", seats)...) {
+					joins = append(joins, Join{Player: who.Player, Generation: who.Generation, Key: "~k", Fingerprint: "f"})
+				}
+				_, formed, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(w), 8, joins, "", b.candidates(25))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for formed.More {
+					formed = b.formWith(0, w, formed.After, b.candidates(25))
+				}
+				v := b.view()
+				if len(v.matches) != seats || len(v.rooms[string(w.Name)]) > 0 || len(v.queues[w.Name]) > 0 {
+					t.Errorf("%d matches, %d with open seats, and %d players wait", len(v.matches), len(v.rooms[string(w.Name)]), len(v.queues[w.Name]))
+				}
+			})
+		})
+	}
+}
+
+// TestOpenSeats_EveryRoomIsOffered has a player wait who may enter only one of many rooms, the one that is looked at last,
+// and another who may enter none: no match of the two is formed before all rooms were offered to both.
+func TestOpenSeats_EveryRoomIsOffered(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{2, 40} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			w := duel("duel", time.Hour)
+			b := setup(t, only(redistest.Shared(t)), 1, w)
+			b.openRooms(w, n)
+			b.arrive(0, "x", "y")
+			var last ident.Match
+			for id, m := range b.view().matches {
+				last = max(last, id)
+				b.keepApart(w, [2]ident.Player{"y", m.Players[0]})
+			}
+			for id, m := range b.view().matches {
+				if id != last {
+					b.keepApart(w, [2]ident.Player{"x", m.Players[1]})
+				}
+			}
+			b.join(0, w, b.who["y"], b.who["x"])
+			b.walk(0, w, 2, func(Formed) {})
+			v := b.view()
+			if m := v.matches[v.records["x"].Match]; m.ID != last || !slices.Contains(m.Players, "x") || v.records["y"].Match != "" {
+				t.Errorf("x is in %+v, want it in %s; y is in %q", m, last, v.records["y"].Match)
+			}
+		})
+	}
+}
+
+// TestOpenSeats_SingleTicketIsTriedAgain: a single player waits beside a room that it may not enter yet.
+func TestOpenSeats_SingleTicketIsTriedAgain(t *testing.T) {
+	onBackends(t, func(t *testing.T, be backend) {
+		w := duel("duel", time.Minute)
+		b := setup(t, be, 1, w)
+		b.openRooms(w, 1)
+		b.waiting(0, w, "x")
+		for p := range b.view().records {
+			if p != "x" {
+				b.keepApart(w, [2]ident.Player{p, "x"})
+			}
+		}
+		b.walk(0, w, 1, func(Formed) {})
+		if due := b.pass(time.Second, w).Due; !slices.Contains(due, w.Name) || b.view().records["x"].Match != "" {
+			t.Errorf("due are %v, want %s", due, w.Name)
+		}
+		b.pass(time.Minute, w)
+		b.walk(0, w, 1, func(Formed) {})
+		if b.view().records["x"].Match == "" {
+			t.Error("x still waits")
+		}
+		b.waiting(0, w, "y")
+		if due := b.pass(time.Second, w).Due; len(due) > 0 {
+			t.Errorf("due are %v, though a single player waits and no seat is open", due)
+		}
+	})
+}
