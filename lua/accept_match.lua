@@ -11,7 +11,8 @@
 -- ARGV[7]     match      id
 -- Returns     {1, own part of what was told, now_ms, state of the match, last place before}
 --             | {-10} no such match, its time is over, or it stands | {-3} replaced
--- Touches     pl, pr:<player>, m, mx, st, q:<world>:<n>, ws:<world>, kp, op:<world>, al, an, pub, i:<instance>
+-- Touches     pl, pr:<player>, m, mx, st, q:<world>:<n>, ws:<world>, kp, op:<world>, al, an,
+--             rc:<world>,<a>,<b>, pub, i:<instance>
 -- Cost        O(players of the match)
 -- @include match
 -- @include count_completed

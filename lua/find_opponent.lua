@@ -37,22 +37,17 @@ local cooldown_ms, limits, joins, count = tonumber(ARGV[12]), ARGV[13], tonumber
 -- @include throttle
 -- @include seats
 -- @include fill
+-- @include rematch
+if cooldown_ms > 0 then terms.rematch = int(cooldown_ms) end
 local refused = world_check(world, revision)
 if refused ~= 0 then return finish({refused}) end
 add_to_queue(16, joins, limits)
-
--- met is the key that keeps two players apart for a while, the same for both orders.
-local function met(a, b)
-  local first, second = a, b
-  if b < a then first, second = b, a end -- not a, b = b, a: the embedded Redis' Lua loses one
-  return prefix .. 'rc:' .. world .. ',' .. first .. ',' .. second
-end
 
 -- may_sit lets a player into a match in which it met nobody lately.
 local function may_sit(member, match)
   local keys = {}
   for i, other in ipairs(match.players) do
-    keys[i] = met(member.player, other)
+    keys[i] = met(world, member.player, other)
   end
   lookups = lookups + #keys
   for _, kept_apart in ipairs(mget(keys)) do
@@ -72,7 +67,7 @@ local function first_unmet(ahead, ticket)
   while from <= #ahead do
     local keys = {}
     for i = from, math.min(from + step - 1, #ahead) do
-      keys[#keys + 1] = met(ahead[i].player, ticket.player)
+      keys[#keys + 1] = met(world, ahead[i].player, ticket.player)
     end
     lookups = lookups + #keys
     for i, kept_apart in ipairs(mget(keys)) do
@@ -101,23 +96,21 @@ local function find_pairs(ahead, block, among_themselves)
   return pairs_found, tried
 end
 
--- keep_apart notes who has met whom by taking a seat.
-local function keep_apart()
+-- keep_seated_apart notes who has met whom by taking a seat.
+local function keep_seated_apart()
   for room, members in pairs(seated_in) do
     for _, member in ipairs(members) do
-      for _, other in ipairs(room.match.players) do
-        if other ~= member.player then redis.call('SET', met(member.player, other), '1', 'PX', cooldown_ms) end
-      end
+      keep_apart(world, member.player, room.match.players, cooldown_ms)
     end
   end
 end
 
--- form_pairs forms matches of the first pairs, as many as may be.
+-- form_pairs forms matches of the first pairs, as many as may be. One that is held keeps its players apart when it stands.
 local function form_pairs(pairs_found, ids, most)
   for i = 1, math.min(#pairs_found, most) do
     local pair = pairs_found[i]
-    form_match(world, ids[i].id, ids[i].rooms, pair, terms)
-    if cooldown_ms > 0 then redis.call('SET', met(pair[1].player, pair[2].player), '1', 'PX', cooldown_ms) end
+    local match = form_match(world, ids[i].id, ids[i].rooms, pair, terms)
+    if cooldown_ms > 0 and not is_held(match) then keep_apart(world, pair[1].player, {pair[2].player}, cooldown_ms) end
   end
 end
 
@@ -149,7 +142,7 @@ local function walk(ids, allowed)
   if to == '0' then to = reached else full = true end
   if offered == '-' then return pair_block(block, full, ids, allowed) end
   local rest, rooms, more_rooms, cut = seat_all(world, block, tonumber(offered), may_sit)
-  if cooldown_ms > 0 then keep_apart() end
+  if cooldown_ms > 0 then keep_seated_apart() end
   if cut then to, full = cut, true end
   if more_rooms then return walk_at(done, to, seats_taken > 0 and 0 or int(rooms), '0'), true end
   return pair_block(rest, full, ids, allowed)

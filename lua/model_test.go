@@ -71,7 +71,7 @@ func newModel(b *bundle, rt *rapid.T, realm string) *model {
 			{Name: "duel", Size: 2, Scan: 10, Pairs: true},
 			{Name: "apart", Size: 2, Scan: 10, Pairs: true, RematchCooldown: 30 * time.Minute},
 			{Name: "check", Size: 2, Scan: 10, ReadyCheck: 3 * time.Minute, DeclineCooldown: 20 * time.Minute},
-			{Name: "server", Size: 2, Scan: 10, ReadyCheck: 3 * time.Minute, Allocate: true},
+			{Name: "server", Size: 2, Scan: 10, Pairs: true, RematchCooldown: 30 * time.Minute, ReadyCheck: 3 * time.Minute, Allocate: true},
 			{Name: "room", Size: 1, Scan: 10, Seats: 3, SeatHold: 4 * time.Minute},
 		},
 	}

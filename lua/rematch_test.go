@@ -135,3 +135,44 @@ func TestDuel_WalkIsExact(t *testing.T) {
 		})
 	}
 }
+
+// TestRematchCooldown_BeginsWithAMatch has the same two proposed to each other until a match of them stands: only that
+// keeps them apart, and it is kept for as long as their world said when they were proposed.
+func TestRematchCooldown_BeginsWithAMatch(t *testing.T) {
+	onBackends(t, func(t *testing.T, be backend) {
+		w := duel("duel", time.Hour)
+		w.ReadyCheck, w.Allocate = time.Minute, true
+		b := setup(t, be, 1, w)
+		b.waiting(0, w, "x", "y")
+		propose := func(id ident.Match) {
+			t.Helper()
+			b.walk(0, w, 1, func(Formed) {})
+			if m := b.view().matches[id]; m.State != Proposed {
+				t.Fatalf("%s is %+v, and apart are %v", id, m, b.view().apart)
+			}
+		}
+		accept := func(id ident.Match) {
+			t.Helper()
+			for _, p := range []ident.Player{"x", "y"} {
+				_, err := b.stores[0].AcceptMatch(b.ctx, b.who[p], id)
+				b.wantErr("accept", err, nil)
+			}
+		}
+		propose("m1")
+		b.pass(2*time.Minute, w) // nobody was shown it, so both are back
+		propose("m2")
+		accept("m2")
+		claimed, err := b.stores[0].ClaimAllocations(b.ctx, 1, time.Minute)
+		b.wantErr("claim", err, nil)
+		b.wantErr("fail", b.stores[0].FailAllocation(b.ctx, claimed[0].Match.ID, claimed[0].Attempt), nil)
+		b.pass(time.Minute, w) // the allocator is not asked for a while
+		propose("m3")
+		accept("m3")
+		claimed, err = b.stores[0].ClaimAllocations(b.ctx, 1, time.Minute)
+		b.wantErr("claim", err, nil)
+		b.wantErr("complete", b.stores[0].CompleteAllocation(b.ctx, claimed[0].Match.ID, claimed[0].Attempt, []byte(`"s"`)), nil)
+		if left := b.rdb.PTTL(b.ctx, b.key("rc", "duel,x,y")).Val(); left <= 50*time.Minute || left > time.Hour {
+			t.Errorf("they are kept apart for %v", left)
+		}
+	})
+}

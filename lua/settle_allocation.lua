@@ -13,7 +13,7 @@
 -- ARGV[8]     detail     endpoint as base64url (complete), after_ms (retry)
 -- Returns     {1, own part of what was told, now_ms, worlds whose players are back} | {-10} no such match, or attempt
 -- Touches     pl, pr:<player>, ins, m, mx, st, w, q:<world>:<n>, ws:<world>, no:<player>, aw, kp, op:<world>, sh, al, an,
---             dc:<world>, af:<world>, pub, i:<instance>
+--             dc:<world>, rc:<world>,<a>,<b>, af:<world>, pub, i:<instance>
 -- Cost        O(players of the match)
 -- @include ending
 -- @include count_completed

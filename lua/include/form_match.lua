@@ -25,9 +25,10 @@ local function form_match(world, id, rooms, members, terms)
     names[i] = members[i].player
   end
   local match = {version = created, epoch = epoch, world = world, created = created, rooms = rooms, players = names, left = NOBODY_YET,
-    by = '', accepted = NOBODY_YET, shown = NOBODY_YET, endpoint = '', open = '', terms = '', taken = ''}
+    by = '', accepted = NOBODY_YET, shown = NOBODY_YET, endpoint = '', open = '', terms = '', taken = '', rematch = ''}
   first_state(match, terms)
   local held = is_held(match)
+  if held then match.rematch = terms.rematch or '' end
   for i = 1, #members do
     local member = members[i]
     bind_newcomer(member, held)

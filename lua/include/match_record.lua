@@ -1,5 +1,6 @@
 -- match_record: a match as a table and as text: state|version|epoch|world|created|ends|rooms|players|left, and for
--- one that is held or has seats, behind these |by|accepted|shown|endpoint|open|terms|taken.
+-- one that is held or has seats, behind these |by|accepted|shown|endpoint|open|terms|taken, and |rematch of one that was held
+-- in a world with a rematch cooldown: how long its players do not meet again, in milliseconds.
 local function split(text)
   local list = {}
   if text == '' then return list end
@@ -14,15 +15,15 @@ local function parse_match(text)
   local state, version, formed_in, world, created, ends, rooms, players, left, rest =
     string.match(text, '^([^|]*)|(%d+)|(%d+)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)(.*)$')
   if not state then return nil end
-  local by, accepted, shown, endpoint, open, terms, taken = '', '', '', '', '', '', ''
+  local by, accepted, shown, endpoint, open, terms, taken, rematch = '', '', '', '', '', '', '', ''
   if rest ~= '' then
-    by, accepted, shown, endpoint, open, terms, taken =
-      string.match(rest .. '|||||||', '^|(%d*)|([^|]*)|([^|]*)|([^|]*)|(%-?%d*)|([^|]*)|(%-?%d*)|')
+    by, accepted, shown, endpoint, open, terms, taken, rematch =
+      string.match(rest .. '||||||||', '^|(%d*)|([^|]*)|([^|]*)|([^|]*)|(%-?%d*)|([^|]*)|(%-?%d*)|(%d*)|')
     if not by then return nil end
   end
   return {state = state, version = version, epoch = formed_in, world = world, created = created, ends = ends,
     rooms = rooms, players = split(players), left = split(left), by = by, accepted = split(accepted),
-    shown = split(shown), endpoint = endpoint, open = open, terms = terms, taken = taken}
+    shown = split(shown), endpoint = endpoint, open = open, terms = terms, taken = taken, rematch = rematch}
 end
 
 local function format_match(match)
@@ -31,7 +32,7 @@ local function format_match(match)
   if match.terms == '' and match.open == '' then return text end -- it is as most are
   local more = table.concat({match.by, table.concat(match.accepted, ';'), table.concat(match.shown, ';'), match.endpoint,
     match.open, match.terms, match.taken}, '|')
-  return text .. '|' .. more
+  return text .. '|' .. more .. (match.rematch ~= '' and '|' .. match.rematch or '')
 end
 
 local function is_one_of(list, player)

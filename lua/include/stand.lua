@@ -1,4 +1,5 @@
 -- stand: a match that was held stands, and its players' tickets end. Needs matches and count_completed.
+-- @include rematch
 local function stand(id, match)
   local terms, oldest = parse_terms(match.terms), tonumber(match.created)
   match.state, match.ends = 'complete', int(now_ms + terms.hold_ms)
@@ -10,6 +11,7 @@ local function stand(id, match)
       if t and is_waiting(t) then oldest = math.min(oldest, tonumber(t.place)) end
       bind(player, id, match, '')
     end
+    if match.rematch ~= '' then keep_apart(match.world, player, match.players, match.rematch) end
   end
   count_completed(match.world, 1, math.max(0, now_ms - math.floor(oldest / 1000)))
 end
