@@ -108,6 +108,25 @@ func TestTwins(t *testing.T) {
 	}
 }
 
+// Editors of Windows begin a file with a byte order mark.
+func TestSecretFiles_HaveNoByteOrderMark(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, Options{Environ: []string{"MUSTER_REDIS_URL_FILE=" + write(t, "url", "\ufeffredis://h\r\n")}})
+	if c.Redis.URL.Reveal() != "redis://h" {
+		t.Errorf("redis.url = %q", c.Redis.URL.Reveal())
+	}
+	for _, text := range []string{"\xff\xfer\x00", "\xfe\xff\x00r"} {
+		rejected{
+			environ: []string{"MUSTER_REDIS_URL_FILE=" + write(t, "url", text)},
+			want:    "MUSTER_REDIS_URL_FILE: redis.url_file: cannot be read: the file is UTF-16; save it as UTF-8",
+		}.check(t)
+	}
+	rejected{
+		environ: []string{"MUSTER_REDIS_URL_FILE=" + write(t, "url", "\ufeff\n")},
+		want:    "MUSTER_REDIS_URL_FILE: redis.url_file: cannot be read: the file is empty",
+	}.check(t)
+}
+
 func TestRefusedTwins(t *testing.T) {
 	t.Parallel()
 	bad := write(t, "bad", "hunter2")

@@ -75,7 +75,13 @@ func (l *loader) resolveTwins(f field, secret, twin reflect.Value, section strin
 	secret.Set(reflect.ValueOf(value))
 }
 
-// readSecret is the text of a file without the line end that editors put there. A file without text
+// The marks with which some editors begin a file.
+const (
+	utf8Mark                 = "\xef\xbb\xbf"
+	utf16LEMark, utf16BEMark = "\xff\xfe", "\xfe\xff"
+)
+
+// readSecret is the text of a file without the line end and the byte order mark that editors put there. A file without text
 // is an error: a secret that was asked for must not turn into none.
 func readSecret(name string) (string, error) {
 	f, err := os.Open(name)
@@ -87,8 +93,10 @@ func readSecret(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := strings.TrimRight(string(data), "\r\n")
+	text := strings.TrimRight(strings.TrimPrefix(string(data), utf8Mark), "\r\n")
 	switch {
+	case strings.HasPrefix(text, utf16LEMark), strings.HasPrefix(text, utf16BEMark):
+		return "", errors.New("the file is UTF-16; save it as UTF-8")
 	case len(data) > maxSecretBytes:
 		return "", fmt.Errorf("the file has more than %d bytes", maxSecretBytes)
 	case text == "":
