@@ -32,16 +32,14 @@ func (s *Server) routes(e *gin.Engine) {
 	} {
 		v1.POST("/matching/"+verb, s.handle(postOfMatch(do)))
 	}
-	v1.GET("/matching/my-status", s.handle(s.getMyStatus))
-	v1.GET("/matching/worlds", s.handle(s.getWorlds))
-	v1.GET("/matching/queue-status/:world", s.handle(s.getQueueStatus))
-	v1.GET("/matches/:id", s.handle(s.getMatch))
+	v1.GET("/matching/my-status", s.handle(s.getMyStatus)) // no HEAD: a proposal that is answered counts as shown
+	getAndHead(v1, "/matching/worlds", s.handle(s.getWorlds))
+	getAndHead(v1, "/matching/queue-status/:world", s.handle(s.getQueueStatus))
+	getAndHead(v1, "/matches/:id", s.handle(s.getMatch))
 	v1.POST("/matches/:id/seats", s.handle(s.postSeats))
 	v1.DELETE("/matches/:id", s.handle(s.deleteMatch))
-	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		e.Handle(method, "/healthz", func(c *gin.Context) { c.PureJSON(http.StatusOK, gin.H{"status": "ok"}) })
-		e.Handle(method, "/readyz", s.getReady)
-	}
+	getAndHead(e, "/healthz", getHealth)
+	getAndHead(e, "/readyz", s.getReady)
 }
 
 // endpoint answers a request with a status and a body; nil is no body.
@@ -65,6 +63,8 @@ func (s *Server) handle(do endpoint) gin.HandlerFunc {
 		}
 	}
 }
+
+func getHealth(c *gin.Context) { c.PureJSON(http.StatusOK, gin.H{"status": "ok"}) }
 
 func (s *Server) getReady(c *gin.Context) {
 	switch {

@@ -47,9 +47,7 @@ func serveDemo(engine *gin.Engine, assets fs.FS) {
 		if name == demoIndex {
 			at = "/"
 		}
-		handler := serveAsset(name, content)
-		engine.GET(at, handler)
-		engine.HEAD(at, handler)
+		getAndHead(engine, at, serveAsset(name, content))
 		return nil
 	})
 	if err != nil {

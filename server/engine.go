@@ -50,6 +50,12 @@ func newEngine(log zerolog.Logger, trusted proxies, maxBody int) *gin.Engine {
 	return e
 }
 
+// getAndHead routes GET and HEAD to a handler that only reads. net/http sends no body in answer to HEAD.
+func getAndHead(r gin.IRoutes, path string, handler gin.HandlerFunc) {
+	r.GET(path, handler)
+	r.HEAD(path, handler)
+}
+
 // refuse answers a request that no handler may see.
 func refuse(c *gin.Context, status int, detail string) {
 	writeProblemAs(c.Writer, status, protocol.Errorf(protocol.CodeBadMessage, "%s", detail))

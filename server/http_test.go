@@ -18,6 +18,30 @@ const (
 	statusPath, queuePath, worldsPath  = "/v1/matching/my-status", "/v1/matching/queue-status/", "/v1/matching/worlds"
 )
 
+// What only reads answers HEAD, but for my-status: a proposal that it answers counts as shown.
+func TestHTTP_AnswersHEAD(t *testing.T) {
+	t.Parallel()
+	i := run(t, serving(duel("voice")))
+	match := matched(i.greet("ana"), i.greet("ben"), "voice")
+	for path, status := range map[string]int{
+		"/healthz": 200, "/readyz": 200, worldsPath: 200, queuePath + "voice": 200, fmt.Sprint("/v1/matches/", match["id"]): 200, "/": 200,
+		queuePath + "nowhere": 404, statusPath: 405, joinPath: 405,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodHead, "http://"+i.address+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := stranger.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != status {
+			t.Errorf("HEAD %s: %d, want %d", path, response.StatusCode, status)
+		}
+	}
+}
+
 func TestHTTPRefusals(t *testing.T) {
 	t.Parallel()
 	closed := group("shut", 2)

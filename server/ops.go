@@ -13,9 +13,9 @@ import (
 // operator's browser can change nothing here.
 func (s *Server) opsHandler() http.Handler {
 	engine := newEngine(s.log, nil, s.config.Limits.MessageBytes)
-	engine.GET("/metrics", gin.WrapH(s.metrics.handler()))
-	engine.GET("/healthz", func(c *gin.Context) { c.PureJSON(http.StatusOK, gin.H{"status": "ok"}) })
-	engine.GET("/readyz", s.getReady)
+	getAndHead(engine, "/metrics", gin.WrapH(s.metrics.handler()))
+	getAndHead(engine, "/healthz", getHealth)
+	getAndHead(engine, "/readyz", s.getReady)
 	engine.POST("/reload", s.postReload)
 	engine.GET("/debug/pprof/*name", func(c *gin.Context) {
 		switch c.Param("name") {
@@ -31,7 +31,7 @@ func (s *Server) opsHandler() http.Handler {
 			pprof.Index(c.Writer, c.Request)
 		}
 	})
-	engine.GET("/", func(c *gin.Context) {
+	getAndHead(engine, "/", func(c *gin.Context) {
 		c.String(http.StatusOK, "muster %s\n/metrics\n/debug/pprof/\n/healthz\n/readyz\nPOST /reload\n", s.opts.Version)
 	})
 	protection := http.NewCrossOriginProtection()

@@ -55,6 +55,20 @@ func TestOpsAnswers(t *testing.T) {
 	}
 }
 
+// Load balancers ask with HEAD.
+func TestOps_AnswersHEAD(t *testing.T) {
+	t.Parallel()
+	h, _ := opsHandler(t)
+	for path, status := range map[string]int{
+		"/": 200, "/metrics": 200, "/healthz": 200, "/readyz": http.StatusServiceUnavailable,
+		"/reload": http.StatusMethodNotAllowed, "/nothing": http.StatusNotFound,
+	} {
+		if w := serve(h, httptest.NewRequest(http.MethodHead, path, http.NoBody)); w.Code != status {
+			t.Errorf("HEAD %s: %d, want %d", path, w.Code, status)
+		}
+	}
+}
+
 func TestOpsTellsWhatIsWrongWithTheSettings(t *testing.T) {
 	t.Parallel()
 	h, reloads := opsHandler(t)
