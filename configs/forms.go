@@ -26,8 +26,8 @@ var forms = map[string]func(string) string{
 		return unless(s == "" || isAddress(s), "must be host:port, such as 127.0.0.1:9090, or empty for off")
 	},
 	"origin": func(s string) string {
-		return unless(isOrigin(s), "must be an origin as a browser sends it: scheme://host or scheme://host:port, "+
-			"in small letters, without a path, a wildcard or the scheme's own port")
+		return unless(isOrigin(s), "must be an origin as a browser sends it: scheme://host, scheme://host:port, "+
+			"null or file://, in small letters, without a path, a wildcard or the scheme's own port")
 	},
 	"http_url": func(s string) string {
 		if !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") {
@@ -79,23 +79,6 @@ func isLoopback(address string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
-}
-
-// isOrigin is strict, because an origin is compared as text: one that no browser ever sends would look
-// like a permission and be none.
-func isOrigin(s string) bool {
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme == "" || s != u.Scheme+"://"+u.Host || s != strings.ToLower(s) {
-		return false
-	}
-	port := u.Port()
-	switch {
-	case !isHost(u.Hostname()), strings.HasSuffix(u.Host, ":"), port != "" && !isPort(port):
-		return false
-	case u.Scheme == "http" && port == "80", u.Scheme == "https" && port == "443":
-		return false
-	}
-	return true
 }
 
 // isHTTPURL reports whether net/http can send a request to the URL.

@@ -3,22 +3,26 @@ package server
 import (
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/musterhq/muster/configs"
+	"github.com/musterhq/muster/protocol"
 )
 
 // origins are the browser origins that may connect. It is safe for concurrent use.
 type origins struct {
-	// localOnly is set where clients name themselves on this machine alone: without a list only its own names
-	// are the same host. Any site can have its name point here, and its pages would be of the same host.
+	// localOnly is set where clients name themselves on this machine alone. Any origin of this machine may connect
+	// then: development servers use ports of their own. Of the host that is asked only names of this machine count,
+	// since any site can have its name point here, and its pages would be of the same host.
 	localOnly bool
-	listed    atomic.Pointer[map[origin]bool]
+	listed    atomic.Pointer[map[configs.Origin]bool]
+	refusals  refusals
 }
-
-// origin is an origin in one way of writing: lower case, and the port always there where the scheme has a
-// usual one.
-type origin struct{ scheme, host, port string }
 
 func newOrigins(listed []string) *origins {
 	o := new(origins)
@@ -26,12 +30,12 @@ func newOrigins(listed []string) *origins {
 	return o
 }
 
-// set replaces the list for the requests that follow. An empty list allows the same host only. What is no
-// origin is left out: it could never be sent.
+// set replaces the list for the requests that follow. It adds to the host that is asked. What is no origin is left
+// out: it could never be sent.
 func (o *origins) set(listed []string) {
-	set := make(map[origin]bool, len(listed))
+	set := make(map[configs.Origin]bool, len(listed))
 	for _, text := range listed {
-		if parsed, ok := parseOrigin(text); ok {
+		if parsed, ok := configs.ParseOrigin(text); ok {
 			set[parsed] = true
 		}
 	}
@@ -39,55 +43,115 @@ func (o *origins) set(listed []string) {
 }
 
 // allows reports whether a request may come from where it comes. A request without the header Origin is
-// not a browser's, or not one across origins. Several such headers, or one that is no origin (`null` too),
-// are refused.
+// not a browser's, or not one across origins. Several such headers, or one that is no origin, are refused.
 func (o *origins) allows(r *http.Request) bool {
 	values := r.Header.Values("Origin")
 	if len(values) == 0 {
 		return true
 	}
-	from, ok := parseOrigin(values[0])
-	if !ok || len(values) > 1 {
+	from, ok := configs.ParseOrigin(values[0])
+	switch {
+	case !ok || len(values) > 1:
 		return false
+	case (*o.listed.Load())[from]:
+		return true
+	case o.localOnly:
+		return isLocal(from)
 	}
-	if listed := *o.listed.Load(); len(listed) > 0 {
-		return listed[from]
-	}
-	return from.sameHost(r) && (!o.localOnly || from.isLocal())
+	return sameHost(from, r)
 }
 
-// isLocal tells of the names that only this machine has.
-func (o origin) isLocal() bool {
-	address, err := netip.ParseAddr(o.host)
-	return o.host == "localhost" || err == nil && address.IsLoopback()
+// isLocal tells of the origins that only this machine has.
+func isLocal(o configs.Origin) bool {
+	if o.Scheme != "http" && o.Scheme != "https" {
+		return false
+	}
+	address, err := netip.ParseAddr(o.Host)
+	return o.Host == "localhost" || strings.HasSuffix(o.Host, ".localhost") || err == nil && address.IsLoopback()
 }
 
 // sameHost compares with the host that the request was sent to. Its scheme is not known for sure: a proxy may
 // have ended TLS, so plain HTTP here says nothing, but TLS here does.
-func (o origin) sameHost(r *http.Request) bool {
-	if o.scheme != "https" && (o.scheme != "http" || r.TLS != nil) {
+func sameHost(o configs.Origin, r *http.Request) bool {
+	if o.Scheme != "https" && (o.Scheme != "http" || r.TLS != nil) {
 		return false
 	}
-	host, ok := parseOrigin(o.scheme + "://" + r.Host)
+	host, ok := configs.ParseOrigin(o.Scheme + "://" + r.Host)
 	return ok && host == o
 }
 
-// parseOrigin reads scheme://host or scheme://host:port and nothing else.
-func parseOrigin(text string) (origin, bool) {
-	text = strings.ToLower(text)
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme == "" || u.Hostname() == "" || text != u.Scheme+"://"+u.Host {
-		return origin{}, false
+// crossOrigin lets pages of allowed origins read the answers and asks of browsers beforehand (CORS). It does not
+// refuse anything but such a question: see refuseForeign.
+func (s *Server) crossOrigin(c *gin.Context) {
+	header, asked := c.Writer.Header(), c.Request.Header
+	header.Add("Vary", "Origin")
+	from := asked.Get("Origin")
+	if from == "" {
+		return
 	}
-	port := u.Port()
-	switch {
-	case port != "":
-	case strings.HasSuffix(u.Host, ":"):
-		return origin{}, false
-	case u.Scheme == "http":
-		port = "80"
-	case u.Scheme == "https":
-		port = "443"
+	allowed := s.origins.allows(c.Request)
+	if allowed {
+		header.Set("Access-Control-Allow-Origin", from)
+		header.Set("Access-Control-Expose-Headers", "Retry-After")
 	}
-	return origin{u.Scheme, u.Hostname(), port}, true
+	if c.Request.Method != http.MethodOptions || asked.Get("Access-Control-Request-Method") == "" {
+		return
+	}
+	if !allowed {
+		s.refuseOrigin(c)
+		return
+	}
+	header.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, DELETE")
+	header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, "+playerHeader)
+	header.Set("Access-Control-Max-Age", "600")
+	c.AbortWithStatus(http.StatusNoContent)
+}
+
+// refuseForeign refuses what the pages of origins ask for that may not.
+func (s *Server) refuseForeign(c *gin.Context) {
+	if !s.origins.allows(c.Request) {
+		s.refuseOrigin(c)
+	}
+}
+
+// refuseOrigin answers 403, and says in the log what to do, since browsers do not show the answer.
+func (s *Server) refuseOrigin(c *gin.Context) {
+	s.metrics.refused("origin")
+	if from := strings.Join(c.Request.Header.Values("Origin"), ", "); s.origins.refusals.isNew(from, time.Now()) {
+		s.log.Warn().Str("origin", from[:min(len(from), maxLoggedOrigin)]).Str("host", c.Request.Host[:min(len(c.Request.Host), maxLoggedOrigin)]).
+			Msg("origin refused; to let its pages connect add it to the setting origins")
+	}
+	writeProblemAs(c.Writer, http.StatusForbidden,
+		protocol.Errorf(protocol.CodeUnauthorized, "this origin may not connect; see the setting origins"))
+	c.Abort()
+}
+
+const (
+	// maxLoggedOrigin is how many bytes of an origin are logged.
+	maxLoggedOrigin = 200
+	// refusalsLogged is how many refused origins are logged in one refusalPeriod, so that nobody can fill the log.
+	refusalsLogged = 10
+	refusalPeriod  = time.Minute
+)
+
+// refusals remembers which origins were refused lately.
+type refusals struct {
+	mu sync.Mutex
+	// guarded by mu
+	since time.Time
+	seen  map[string]bool
+}
+
+// isNew reports whether the refusal of an origin is to be logged: once a period.
+func (r *refusals) isNew(from string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.seen == nil || now.Sub(r.since) >= refusalPeriod {
+		r.since, r.seen = now, make(map[string]bool)
+	}
+	if r.seen[from] || len(r.seen) >= refusalsLogged {
+		return false
+	}
+	r.seen[from] = true
+	return true
 }

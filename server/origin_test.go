@@ -2,9 +2,12 @@ package server
 
 import (
 	"crypto/tls"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 )
 
 func requestFrom(host string, origin ...string) *http.Request {
@@ -61,7 +64,8 @@ func TestOriginOfAListedHost(t *testing.T) {
 		"http://dev.example":       false,
 		"not an origin":            false,
 		"null":                     false,
-		"http://muster.example":    false, // the server's own host: the list is the whole truth
+		"http://muster.example":    true, // the server's own host: the list adds to it
+		"http://muster.example:81": false,
 	} {
 		if got := o.allows(requestFrom("muster.example", origin)); got != want {
 			t.Errorf("origin %q: allowed %v, want %v", origin, got, want)
@@ -102,24 +106,107 @@ func TestOriginsAreReplaced(t *testing.T) {
 	}
 }
 
-func TestOnThisMachineAloneOnlyItsOwnNamesAreTheSameHost(t *testing.T) {
+// Pages without a host of their own: local files, sandboxed frames, applications.
+func TestOrigins_WithoutAHostCanBeListed(t *testing.T) {
+	t.Parallel()
+	for _, origin := range []string{"null", "file://", "app://-", "chrome-extension://abcdef"} {
+		if newOrigins(nil).allows(requestFrom("h", origin)) {
+			t.Errorf("%s is allowed without being listed", origin)
+		}
+		o := newOrigins([]string{origin})
+		if !o.allows(requestFrom("h", origin)) {
+			t.Errorf("%s is listed and refused", origin)
+		}
+		if o.allows(requestFrom("h", "https://evil.example")) {
+			t.Errorf("where %s is listed all are allowed", origin)
+		}
+	}
+}
+
+func TestOrigins_OfThisMachineMayConnectToIt(t *testing.T) {
 	t.Parallel()
 	o := newOrigins(nil)
 	o.localOnly = true
-	for host, want := range map[string]bool{
-		"localhost:8080": true, "127.0.0.1:8080": true, "[::1]:8080": true, "rebound.example:8080": false,
+	for origin, want := range map[string]bool{
+		"http://localhost:3000": true, "http://127.0.0.1:5173": true, "https://[::1]:8443": true, "http://app.localhost:3000": true,
+		"http://127.0.0.1:8080": true, "http://localhost": true, "http://rebound.example:8080": false, "http://localhost.example": false,
+		"http://notlocalhost": false, "null": false, "file://": false, "app://localhost": false,
 	} {
-		r := httptest.NewRequest(http.MethodGet, "/v1/ws", http.NoBody)
-		r.Host = host
-		r.Header.Set("Origin", "http://"+host)
-		if got := o.allows(r); got != want {
-			t.Errorf("%s: allowed %v, want %v", host, got, want)
+		for _, host := range []string{"127.0.0.1:8080", "localhost:8080", "rebound.example:8080"} {
+			if got := o.allows(requestFrom(host, origin)); got != want {
+				t.Errorf("%s to %s: allowed %v, want %v", origin, host, got, want)
+			}
 		}
 	}
 	o.set([]string{"http://rebound.example:8080"})
-	r := httptest.NewRequest(http.MethodGet, "/v1/ws", http.NoBody)
-	r.Header.Set("Origin", "http://rebound.example:8080")
-	if !o.allows(r) {
+	if !o.allows(requestFrom("rebound.example:8080", "http://rebound.example:8080")) {
 		t.Error("an origin that is listed was refused")
+	}
+}
+
+func TestOrigins_AreLoggedOnceAMinute(t *testing.T) {
+	t.Parallel()
+	var r refusals
+	now := time.Now()
+	logged := 0
+	for range 3 {
+		for i := range 100 {
+			if r.isNew(fmt.Sprint("https://evil", i, ".example"), now) {
+				logged++
+			}
+		}
+	}
+	if logged != refusalsLogged || !r.isNew("https://evil0.example", now.Add(refusalPeriod)) {
+		t.Errorf("%d lines", logged)
+	}
+}
+
+func TestOrigins_ReadAnswersIfAllowed(t *testing.T) {
+	t.Parallel()
+	i := run(t, serving(duel("voice")))
+	ask := func(method, path, origin string) *http.Response {
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+i.address+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Origin", origin)
+		if method == http.MethodOptions {
+			r.Header.Set("Access-Control-Request-Method", "POST")
+			r.Header.Set("Access-Control-Request-Headers", "content-type,x-player-id")
+		}
+		response, err := stranger.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response
+	}
+	const own, evil = "http://localhost:3000", "https://evil.example"
+	for _, c := range []struct {
+		method, path, origin string
+		status               int
+		allowed              string
+	}{
+		{get, worldsPath, own, 200, own},
+		{get, queuePath + "nowhere", own, 404, own},
+		{get, "/muster.js", own, 200, own},
+		{get, "/healthz", own, 200, own},
+		{http.MethodOptions, joinPath, own, 204, own},
+		{get, worldsPath, evil, 403, ""},
+		{get, "/muster.js", evil, 200, ""},
+		{http.MethodOptions, joinPath, evil, 403, ""},
+	} {
+		response := ask(c.method, c.path, c.origin)
+		if got := response.Header.Get("Access-Control-Allow-Origin"); response.StatusCode != c.status || got != c.allowed || response.Header.Get("Vary") != "Origin" {
+			t.Errorf("%s %s from %s: %d, allowed %q, want %d, %q", c.method, c.path, c.origin, response.StatusCode, got, c.status, c.allowed)
+		}
+		preflight := c.status == http.StatusNoContent
+		if got := response.Header.Get("Access-Control-Allow-Headers"); strings.Contains(got, playerHeader) != preflight {
+			t.Errorf("%s %s from %s: allowed headers %q", c.method, c.path, c.origin, got)
+		}
+	}
+	lines := i.log.lines(t, "origin refused; to let its pages connect add it to the setting origins")
+	if len(lines) != 1 || lines[0]["origin"] != evil || lines[0]["level"] != "warn" {
+		t.Errorf("logged %v", lines)
 	}
 }

@@ -120,7 +120,7 @@ func TestAReloadNamesWhatNeedsARestart(t *testing.T) {
 	if len(lines) != 1 || !slices.Equal(lines[0]["keys"].([]any), []any{"limits.connections", "presence.ttl", "drain"}) {
 		t.Errorf("logged %v", lines)
 	}
-	for origin, status := range map[string]int{"https://game.example": http.StatusSwitchingProtocols, "http://" + i.address: http.StatusForbidden} {
+	for origin, status := range map[string]int{"https://game.example": http.StatusSwitchingProtocols, "http://" + i.address: http.StatusSwitchingProtocols, "https://old.example": http.StatusForbidden} {
 		a := exchange(t, i.address, i.handshake(fmt.Sprint("Origin: ", origin)))
 		if a.status != status {
 			t.Errorf("origin %s: status %d", origin, a.status)

@@ -148,6 +148,7 @@ func (s *Server) mostConnections(files int) int {
 // handler is what clients reach.
 func (s *Server) handler() http.Handler {
 	engine := newEngine(s.log, s.proxies, s.config.Limits.MessageBytes)
+	engine.Use(s.crossOrigin)
 	s.routes(engine)
 	if s.config.Auth.Mode == configs.AuthDev {
 		serveDemo(engine, web.Demo())
@@ -226,17 +227,6 @@ func (s *Server) enter() bool {
 	}
 	s.serving.Add(1)
 	return true
-}
-
-// refuseForeign refuses what the pages of origins ask for that may not.
-func (s *Server) refuseForeign(c *gin.Context) {
-	if s.origins.allows(c.Request) {
-		return
-	}
-	s.metrics.refused("origin")
-	writeProblemAs(c.Writer, http.StatusForbidden,
-		protocol.Errorf(protocol.CodeUnauthorized, "this origin may not connect; see the setting origins"))
-	c.Abort()
 }
 
 func (s *Server) countJoined(w ident.World) { s.metrics.joined(string(w)) }
