@@ -108,22 +108,31 @@ func serveCommand(stderr *logqueue.Writer) *cobra.Command {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "settings are in order")
 			return err
 		}
-		return serve(cmd.Context(), stderr, config, load, warning)
+		return serve(cmd.Context(), stderr, startup{config: config, load: load, file: file, warning: warning})
 	}
 	return cmd
 }
 
+// startup is what an instance starts with.
+type startup struct {
+	config  configs.Config
+	load    func() (configs.Config, error) // reads the settings again
+	file    string                         // of the settings; "" is none
+	warning string                         // of the command line; "" is none
+}
+
 // serve runs an instance until a signal ends it. SIGHUP reloads the settings, or ends it like SIGTERM when it runs on
 // a terminal, which sends that signal when it is closed.
-func serve(ctx context.Context, stderr *logqueue.Writer, config configs.Config, load func() (configs.Config, error), warning string) error {
+func serve(ctx context.Context, stderr *logqueue.Writer, with startup) error {
 	// Without this the first line after the reader of stderr or stdout has gone would end the process.
 	signal.Ignore(syscall.SIGPIPE)
 	if os.Getenv("GOGC") == "" {
 		go garbage.Pace(ctx)
 	}
+	config := with.config
 	log := newLogger(config.Log, stderr)
-	if warning != "" {
-		log.Warn().Msg(warning)
+	if with.warning != "" {
+		log.Warn().Msg(with.warning)
 	}
 	switch limit, err := garbage.Bound(); {
 	case err != nil:
@@ -132,7 +141,7 @@ func serve(ctx context.Context, stderr *logqueue.Writer, config configs.Config, 
 		log.Info().Int64("bytes", limit).Msg("memory is bounded")
 	}
 	instance, err := server.New(ctx, server.Options{
-		Config: config, Reload: load, SetLogLevel: setLogLevel, Version: version, Log: log, LogLinesLost: stderr.Lost,
+		Config: config, Reload: with.load, SetLogLevel: setLogLevel, Version: version, Log: log, LogLinesLost: stderr.Lost,
 	})
 	if err != nil {
 		return err
