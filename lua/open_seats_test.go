@@ -2,6 +2,7 @@ package lua
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -107,6 +108,37 @@ func TestOpenSeats_SingleTicketIsTriedAgain(t *testing.T) {
 		b.waiting(0, w, "y")
 		if due := b.pass(time.Second, w).Due; len(due) > 0 {
 			t.Errorf("due are %v, though a single player waits and no seat is open", due)
+		}
+	})
+}
+
+// TestRoom_SmallerSizeBoundsOpenRooms lowers the size of a fill world while rooms are open: nobody enters those that have
+// as many players, also when one of them leaves.
+func TestRoom_SmallerSizeBoundsOpenRooms(t *testing.T) {
+	onBackends(t, func(t *testing.T, be backend) {
+		w := room("room", 5)
+		b := setup(t, be, 1, w)
+		b.waiting(0, w, "a1", "a2", "a3")
+		b.form(0, w, 1)
+		w.Seats = 2
+		b.waiting(0, w, "b1")
+		b.form(0, w, 1)
+		b.leaveMatch("a3")
+		b.leaveMatch("a2")
+		b.waiting(0, w, "c1", "c2")
+		b.form(0, w, 2)
+		b.waiting(0, w, "d1")
+		b.form(0, w, 2)
+		got := map[string]int{}
+		for _, m := range b.view().matches {
+			slices.Sort(m.Players)
+			got[fmt.Sprint(m.Players)] = m.Open
+		}
+		if want := map[string]int{"[a1 c1]": 0, "[b1 c2]": 0, "[d1]": 1}; !maps.Equal(got, want) {
+			t.Errorf("rooms and their open seats are %v, want %v", got, want)
+		}
+		for _, fault := range b.view().broken(map[ident.World]int{"room": 2}) {
+			t.Error(fault)
 		}
 	})
 }

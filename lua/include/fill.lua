@@ -4,6 +4,19 @@
 local PLAYERS_MAX, ROOMS_MAX, LOOKUPS_MAX = 200, 32, 1000
 local rooms_with_seats, seated_in, seats_taken, lookups = {}, {}, 0, 0
 
+-- bound_by_size reports whether a room has open seats, after it has lost those beyond the size that the world's rooms have
+-- now. It needs the script's terms.
+local function bound_by_size(id, match)
+  local before, seats, behind = string.match(match.terms, '^(%d+,%d+,%d+,%d,)(%d+)(,.*)$')
+  if terms.seats > 0 and seats and tonumber(seats) > terms.seats then
+    match.terms = before .. int(terms.seats) .. behind
+    match.open = int(math.max(0, math.min(tonumber(match.open), terms.seats - #match.players)))
+    match.version = next_place()
+    stream_if_read('match_update', id, store_match(id, match))
+  end
+  return tonumber(match.open) > 0
+end
+
 -- read_open_seats reads matches with open seats, the fullest first: at most so many behind those that are skipped. It
 -- returns how many it read, and whether there are more.
 local function read_open_seats(world, skipped, most)
@@ -14,9 +27,9 @@ local function read_open_seats(world, skipped, most)
     local match = i <= most and match_of(id)
     near = near + (match and #match.players or 0)
     if i > most or near > PLAYERS_MAX and i > 1 then return i - 1, true end
-    if match then
+    if match and bound_by_size(id, match) then
       rooms_with_seats[#rooms_with_seats + 1] = {id = id, match = match}
-    else
+    elseif not match then
       open_rooms[key] = open_rooms[key] or {}
       open_rooms[key][id] = false
     end

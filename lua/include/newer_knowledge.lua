@@ -40,7 +40,8 @@ local function leave_out(id, match)
   if #rest == #match.players then return false end
   match.version = next_place()
   if match.open ~= '' then
-    if parse_terms(match.terms).seats > 0 then match.open = int(tonumber(match.open) + #match.players - #rest) end
+    local seats = parse_terms(match.terms).seats
+    if seats > 0 then match.open = int(math.max(0, math.min(tonumber(match.open) + #match.players - #rest, seats - #rest))) end
     match.players = rest
   end
   return true

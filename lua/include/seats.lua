@@ -20,7 +20,7 @@ local function leave_seat(id, match, player, version)
     match.left[#match.left + 1] = player
   else
     table.remove(match.players, at)
-    if seats > 0 then match.open = int(math.min(tonumber(match.open) + 1, seats - #match.players)) end
+    if seats > 0 then match.open = int(math.max(0, math.min(tonumber(match.open) + 1, seats - #match.players))) end
   end
   match.version = version
   if #match.left >= #match.players then
