@@ -1,6 +1,7 @@
 package lua
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -139,6 +140,40 @@ func TestRoom_SmallerSizeBoundsOpenRooms(t *testing.T) {
 		}
 		for _, fault := range b.view().broken(map[ident.World]int{"room": 2}) {
 			t.Error(fault)
+		}
+	})
+}
+
+// TestRoom_RefusedJoinSaysWhenItsEndIsDue has a player join again whose record has an end that is over, while its room goes on.
+func TestRoom_RefusedJoinSaysWhenItsEndIsDue(t *testing.T) {
+	onBackends(t, func(t *testing.T, be backend) {
+		w := room("room", 3)
+		b := setup(t, be, 1, w)
+		refusal := func() (in *InMatchError) {
+			t.Helper()
+			b.arrive(0, "x")
+			result, _, err := b.stores[0].JoinAndMatch(b.ctx, b.rules(w), 8, []Join{b.joinOf("x", "~k", "f")}, "", nil)
+			if err != nil || !errors.As(result.Joined[0].Err, &in) {
+				t.Fatalf("joined: %+v, %v", result, err)
+			}
+			return in
+		}
+		b.waiting(0, w, "x")
+		b.form(0, w, 1)
+		b.live(testHold-time.Minute, []int{0})
+		b.waiting(0, w, "y")
+		b.form(0, w, 1)
+		b.live(2*time.Minute, []int{0})
+		if in := refusal(); in.Overdue || in.EndsAt != b.view().matches["m1"].EndsAt {
+			t.Errorf("x is refused with %+v, but its room goes on until %d", in, b.view().matches["m1"].EndsAt)
+		}
+		b.live(testHold, []int{0})
+		if in := refusal(); !in.Overdue {
+			t.Errorf("x is refused with %+v, though its room is over", in)
+		}
+		b.step(3 * time.Second)
+		if in := refusal(); in.Overdue {
+			t.Errorf("x is refused with %+v, though nothing ends while it is calm", in)
 		}
 	})
 }

@@ -56,10 +56,19 @@ local function waiting_worlds(record)
   return n
 end
 
+-- ends_of is when a player's match ends, ahead of now unless the match can be ended now. A seat that was taken since has put off the end
+-- that the record has, and nothing ends by time while it is calm.
+local function ends_of(record)
+  local ends_ms = tonumber(record.ends)
+  if ends_ms > now_ms or is_bound(record) then return record.ends end
+  ends_ms = tonumber(redis.call('ZSCORE', prefix .. 'mx', record.match) or ends_ms)
+  return int(calm and math.max(ends_ms, now_ms + 1) or ends_ms)
+end
+
 -- may_join is nothing, or why a player may not join.
 local function may_join(player, record, t, limits)
   if record.match ~= '' then
-    return (is_bound(record) and CODE_IN_PROPOSAL or CODE_IN_MATCH) .. '|' .. record.match .. '|' .. record.ends
+    return (is_bound(record) and CODE_IN_PROPOSAL or CODE_IN_MATCH) .. '|' .. record.match .. '|' .. ends_of(record)
   end
   if t and is_waiting(t) then return CODE_ALREADY_QUEUED .. '|' .. t.place end
   local cools_until = limits.cools_down and redis.call('GET', prefix .. 'dc:' .. world .. ',' .. player)
