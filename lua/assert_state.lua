@@ -56,7 +56,7 @@ end
 -- lives by heartbeats.
 local function settle_for_newer(player, presence)
   if presence.state == 'A' then
-    park(player, int(now_ms + presence_ttl_ms))
+    if has_place(player) then park(player, int(now_ms + presence_ttl_ms)) end
     return
   end
   put_back(player, presence)

@@ -33,7 +33,7 @@ for i, player in ipairs(players) do
     -- Whose presence ran out while Redis was out of reach still has its places, which nobody else will end.
     if presence.state == 'L' then status = 1 end
     not_here[#not_here + 1] = player
-    if waits(player) or has_seat(load(player)) then
+    if has_place(player) then
       park(player, int(now_ms + grace_ms))
       redis.call('SET', keys[i], format_presence('A', self, generation), 'PX', int(grace_ms + presence_ttl_ms))
     else

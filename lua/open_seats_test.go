@@ -177,3 +177,40 @@ func TestRoom_RefusedJoinSaysWhenItsEndIsDue(t *testing.T) {
 		}
 	})
 }
+
+// TestBackfilledMatch_IsKeptByThoseWhoAreGone has players of a match whose seats a back end opened vanish in each way.
+func TestBackfilledMatch_IsKeptByThoseWhoAreGone(t *testing.T) {
+	onBackends(t, func(t *testing.T, be backend) {
+		w := duel("duel", 0)
+		b := setup(t, be, 2, w)
+		b.waiting(0, w, "drops")
+		b.waiting(1, w, "killed")
+		b.form(0, w, 1)
+		if _, err := b.stores[0].OpenSeats(b.ctx, "m1", 2, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.stores[0].Heartbeat(b.ctx, "http"); err != nil {
+			t.Fatal(err)
+		}
+		b.joinAs(w, Join{Player: "http", Key: "~k", Fingerprint: "f"})
+		b.waiting(1, w, "seated")
+		b.form(0, w, 1)
+		b.depart("drops")
+		b.live(4*time.Second, []int{0})
+		swept := b.sweep(w)
+		for range 2 {
+			b.live(testPresenceTTL+testDrain+time.Minute, []int{0})
+			all := b.sweep(w)
+			swept.Gone, swept.SeatsReleased = swept.Gone+all.Gone, swept.SeatsReleased+all.SeatsReleased
+		}
+		v := b.view()
+		for _, p := range []ident.Player{"drops", "killed", "http", "seated"} {
+			if v.records[p].Match != "m1" || len(v.notices[p]) > 0 {
+				t.Errorf("%s is in %q and was told %v", p, v.records[p].Match, v.notices[p])
+			}
+		}
+		if m := v.matches["m1"]; len(m.Players) != 4 || len(v.away) > 0 || len(v.holders) > 0 {
+			t.Errorf("the match has %v, away are %v, held are %v, swept %+v", m.Players, v.away, v.holders, swept)
+		}
+	})
+}

@@ -45,7 +45,6 @@ var sweepRules = []rule{
 			- pr:x(10 min) L|#0|b|#1001003
 			- pub b = 1
 			- q:trio:1 x = #1001004
-			+ aw idle = @905001
 			+ aw x = @905001
 			+ meta sweep_from = silent
 			+ meta swept = @5001|1
@@ -54,7 +53,7 @@ var sweepRules = []rule{
 			+ wt apart = @5001
 			+ wt duel = @5001
 			+ wt trio = @5001
-			= {Done:true More:true Parked:2 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
+			= {Done:true More:true Parked:1 Gone:0 MatchesExpired:0 TicketsExpired:0 SeatsReleased:0 Due:[]}
 		`,
 		again: `
 			- meta sweep_from = silent

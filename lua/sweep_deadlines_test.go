@@ -67,7 +67,8 @@ func deadlines(b *bundle, n int) (worlds []WorldRules, want Swept) {
 			pipe.HSet(b.ctx, b.key("pl"), string(p), fmt.Sprintf("%d||||w00=%d,1,~k,f,,", testStart, testStart+500+i))
 			past("aw", string(p))
 		}
-		for _, p := range players("silent-", n) {
+		for i, p := range players("silent-", n) {
+			pipe.HSet(b.ctx, b.key("pl"), string(p), fmt.Sprintf("%d||||w00=%d,1,~k,f,,", testStart, testStart+5000+i))
 			b.placeOn(pipe, p, "b")
 		}
 		past("ins", "b")

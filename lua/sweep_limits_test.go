@@ -3,6 +3,7 @@ package lua
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,7 +140,7 @@ func TestSweep_EveryDeadlineInManyWorlds(t *testing.T) {
 				t.Errorf("queues %v, seats %v, asking %v, holders %v", v.queues, v.seats, v.asking, v.holders["b"])
 			}
 			for p, r := range v.records {
-				if r.Match == "" || r.Match[0] != 'r' {
+				if (r.Match == "" || r.Match[0] != 'r') && !strings.HasPrefix(string(p), "silent-") { // these are away
 					t.Fatalf("%s has record %+v", p, r)
 				}
 			}

@@ -14,7 +14,7 @@ local function rejoin(player, id, match, presence)
   end
   -- Whose session has spoken in this epoch is to take this for news; the assertion of any other still wins
   -- where it knows of more than the match.
-  bind(player, id, match, match.open ~= '' and match.terms ~= '' and 't' or '', presence.epoch ~= epoch and match.created or nil)
+  bind(player, id, match, parse_terms(match.terms).seats > 0 and 't' or '', presence.epoch ~= epoch and match.created or nil)
   keep(player)
   if presence.state == 'L' then tell_match(presence.instance, id, format_match(match)) end
   tell_player(player, presence)

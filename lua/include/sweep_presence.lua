@@ -18,7 +18,7 @@ local function park_silent()
       silent_players[#silent_players + 1] = player
       local is_there = presence.state == 'L' and presence.instance == silent
       -- A presence may have run out before anybody looked: all instances were down, or the lease is longer.
-      if is_there or presence.state == '' and (waits(player) or has_seat(load(player))) then
+      if (is_there or presence.state == '') and has_place(player) then
         park(player, int(now_ms + presence_ttl_ms + drain_ms))
         parked = parked + 1
       end

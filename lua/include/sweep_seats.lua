@@ -3,17 +3,17 @@ local told_rooms = {}
 
 -- seat_cost is how many players giving back a player's seat touches: those of the match, once a call, are told.
 local function seat_cost(player)
-  local id = load(player).match
-  local match = id ~= '' and not told_rooms[id] and match_of(id)
-  if not match or match.open == '' then return 1 end
+  local record = load(player)
+  local match = has_seat(record) and not told_rooms[record.match] and match_of(record.match)
+  if not match then return 1 end
   return math.max(1, #match.players)
 end
 
 -- release_seat gives back the seat of a player who is gone, or did not take it up.
 local function release_seat(player, presence)
   local record = load(player)
-  local id, match = record.match, record.match ~= '' and match_of(record.match)
-  if not match or match.open == '' or is_held(match) then return end
+  local id, match = record.match, has_seat(record) and match_of(record.match)
+  if not match or is_held(match) then return end
   told_rooms[id] = true
   unbind(record, player)
   save(player)

@@ -80,6 +80,12 @@ local function waits(player)
   return false
 end
 
+-- has_place reports whether a player has anything that it loses when it is gone for too long: tickets that wait, or a seat.
+-- A match without seats of its own, also one with seats that a back end opened, is kept.
+local function has_place(player)
+  return waits(player) or has_seat(load(player))
+end
+
 -- park has a player's tickets wait for its return.
 local function park(player, gone_at_ms)
   unqueue(player)
