@@ -1,7 +1,9 @@
 package allocation
 
 import (
+	"maps"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -10,23 +12,27 @@ import (
 
 // failures logs what fails again and again: the first of a row, and the end of the row. A thousand matches that
 // wait for an allocator which is down are one fault. There is one row a world, and one, of the world "", for the
-// claims.
+// claims. A row ends also if nothing failed in it for rowLife: its world may have been removed.
 type failures struct {
 	log zerolog.Logger
 
 	mu sync.Mutex
 	// guarded by mu
-	failing map[ident.World]bool
+	failing map[ident.World]time.Time // the last failure of each row
 }
+
+const rowLife = time.Hour
 
 // note takes the outcome of one more try.
 func (f *failures) note(world ident.World, match ident.Match, err error) {
+	now := time.Now()
 	f.mu.Lock()
-	was := f.failing[world]
+	maps.DeleteFunc(f.failing, func(_ ident.World, last time.Time) bool { return now.Sub(last) > rowLife })
+	_, was := f.failing[world]
 	if err == nil {
 		delete(f.failing, world)
 	} else {
-		f.failing[world] = true
+		f.failing[world] = now
 	}
 	f.mu.Unlock()
 	log := f.log.With().Str("world", string(world)).Logger()

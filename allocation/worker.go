@@ -89,7 +89,7 @@ func New(opts Options) *Worker {
 	}
 	return &Worker{
 		opts: opts, client: newClient(opts.InFlight), poked: make(chan struct{}, 1), slots: make(chan struct{}, opts.InFlight),
-		failures: failures{log: opts.Logger, failing: map[ident.World]bool{}}, done: make(chan struct{}),
+		failures: failures{log: opts.Logger, failing: map[ident.World]time.Time{}}, done: make(chan struct{}),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -202,7 +203,7 @@ func TestTheLeaseBoundsTheRequest(t *testing.T) {
 func TestARowOfFailuresIsOneWarning(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	f := failures{log: zerolog.New(&log).Level(zerolog.InfoLevel), failing: map[ident.World]bool{}}
+	f := failures{log: zerolog.New(&log).Level(zerolog.InfoLevel), failing: map[ident.World]time.Time{}}
 	for i := range 5 {
 		f.note("a", "m", errors.New("down"))
 		f.note("b", "m", nil)
@@ -213,4 +214,18 @@ func TestARowOfFailuresIsOneWarning(t *testing.T) {
 	if got := strings.Count(log.String(), "\n"); got != 3 {
 		t.Errorf("%d lines:\n%s", got, log.String())
 	}
+}
+
+// TestFailures_ForgetsRemovedWorlds has an allocator fail for worlds that are removed then.
+func TestFailures_ForgetsRemovedWorlds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := failures{log: zerolog.Nop(), failing: map[ident.World]time.Time{}}
+		f.note("removed", "m", errors.New("the world has no allocator"))
+		time.Sleep(rowLife + time.Second) //nolint:forbidigo // the bubble's clock
+		f.note("", "", nil)
+		if len(f.failing) > 0 {
+			t.Errorf("rows %v", f.failing)
+		}
+	})
 }

@@ -45,18 +45,19 @@ local more, opens_at_ms = 0, closed and ready_at_ms or 0
 if count > 0 and not closed then
   local ids = unused_ids(14 + joins * JOIN_ARGS, count)
   local live, full = read_window(width, '0', '0')
-  local rest, _, more_rooms = seat_all(world, live, 0, anybody)
+  local more_rooms, _
+  live, _, more_rooms = seat_all(world, live, 0, anybody)
   local allowed, next_at_ms = may_form(world, terms)
   local taken = 0
   for _, candidate in ipairs(more_rooms and {} or ids) do
-    if #rest - taken < size or #formed >= allowed then break end
-    form_match(world, candidate.id, candidate.rooms, {unpack(rest, taken + 1, taken + size)}, terms)
+    if #live - taken < size or #formed >= allowed then break end
+    form_match(world, candidate.id, candidate.rooms, {unpack(live, taken + 1, taken + size)}, terms)
     taken = taken + size
   end
   tell_seated()
   -- Rooms that were not read come before new matches. Behind a full window of which something was taken or parked there
   -- may be more tickets, and so there may be if the ids ran out.
-  local enough = #rest - taken >= size
+  local enough = #live - taken >= size
   if more_rooms then
     more = 1
   elseif enough and #formed >= allowed then

@@ -128,13 +128,17 @@ func TestParkedByMistake(t *testing.T) {
 		if f := b.form(1, w, 1); f.Matches != 0 || f.Parked != 1 {
 			t.Fatalf("formed %+v", f)
 		}
+		var due []ident.World
 		for d := time.Duration(0); d < testPresenceTTL+testDrain; d += 5 * time.Minute {
 			for i := range b.stores {
 				if _, err := b.stores[i].Refresh(b.ctx, []Session{x[0]}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			b.pass(5 * time.Minute)
+			due = append(due, b.pass(5*time.Minute).Due...)
+		}
+		if !slices.Contains(due, w.Name) {
+			t.Errorf("worlds to look at are %v, want %s, in whose queue x is again", due, w.Name)
 		}
 		if got := b.view().live("duel"); !slices.Contains(got, "x") {
 			t.Errorf("in the queue: %v; x: %+v", got, b.view().records["x"])

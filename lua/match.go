@@ -161,5 +161,6 @@ func (s *Store) RestoreMatches(ctx context.Context, matches []KeptMatch) (int, e
 	if err != nil {
 		return 0, err
 	}
+	s.back(r.text(4))
 	return int(r.number(3)), nil
 }

@@ -10,7 +10,7 @@
 -- ARGV[4]     presence_ttl_ms  integer
 -- ARGV[5]     count      integer    matches that follow
 -- ARGV[6..]   match id, record; for each
--- Returns     {1, own part of what was told, now_ms, matches restored}
+-- Returns     {1, own part of what was told, now_ms, matches restored, worlds whose players are back}
 -- Touches     pl, pr:<player>, ins, aw, q:<world>:<n>, m, mx, st, w, ws:<world>, no:<player>, kp, op:<world>, sh, al, an,
 --             dc:<world>, pub, i:<instance>
 -- Cost        O(players of the matches); about 100 a call
@@ -34,4 +34,4 @@ for i = 1, count do
 end
 flush()
 flush_matches()
-return finish({1, tell_all(), int(now_ms), restored})
+return finish({1, tell_all(), int(now_ms), restored, worlds_to_poke()})

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -118,6 +119,7 @@ func (r *realmWorlds) Reload(ctx context.Context) error {
 	}
 	r.declared, r.adopted = kept, revision
 	r.matching.SetWorlds(revision, served)
+	maps.DeleteFunc(r.means, func(name ident.World, _ lua.MeanWait) bool { return !r.serves(name) })
 	return nil
 }
 
@@ -170,9 +172,17 @@ func (r *realmWorlds) Facts(name ident.World) hub.WorldFacts {
 	return hub.WorldFacts{Size: w.Size, Apart: w.RematchCooldown > 0, MeanWait: r.means[name]}
 }
 
-// learn remembers how long matches took to form, as a reply had it.
+// learn remembers how long matches took to form, as a reply had it. A reply may come after its world was removed.
 func (r *realmWorlds) learn(name ident.World, mean lua.MeanWait) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.means[name] = mean
+	if r.serves(name) {
+		r.means[name] = mean
+	}
+}
+
+// serves reports whether a world is served here.
+func (r *realmWorlds) serves(name ident.World) bool {
+	_, ok := r.matching.World(name)
+	return ok
 }

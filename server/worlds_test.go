@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/musterhq/muster/lua"
 )
@@ -32,5 +33,22 @@ func TestAWorldThatIsNotUnderstoodIsNotServedAndNotClosed(t *testing.T) {
 	}
 	if states["newer"] != "open" || states["world1"] != "open" {
 		t.Errorf("states %v", states)
+	}
+}
+
+// TestRealmWorlds_ForgetsRemovedWorlds removes a world, and lets a reply of it come afterwards.
+func TestRealmWorlds_ForgetsRemovedWorlds(t *testing.T) {
+	t.Parallel()
+	i := launch(t, settings(t, serving(group("world1", 2), group("world2", 2))))
+	worlds := i.server.worlds
+	mean := lua.MeanWait{Wait: time.Second, At: 1}
+	worlds.learn("world1", mean)
+	worlds.learn("world2", mean)
+	if err := worlds.Replace(t.Context(), i.config.Worlds[:1]); err != nil {
+		t.Fatal(err)
+	}
+	worlds.learn("world2", mean)
+	if len(worlds.means) != 1 || worlds.Facts("world1").MeanWait != mean {
+		t.Errorf("waits are remembered of %v", worlds.means)
 	}
 }

@@ -1,7 +1,6 @@
 -- cancel_match: a match that was held falls through. Who is out may not come back to the world for as long as it says,
 -- and loses its tickets, unless it just left that world; everybody else is back at the old places, or away at them, but who is spared. Needs
 -- matches and put_back.
-local pokes = {}
 local function cancel_match(id, match, reason, out, spared)
   preload(match.players)
   local presences, cooldown_ms = presences_of(match.players), parse_terms(match.terms).cooldown_ms
@@ -18,9 +17,7 @@ local function cancel_match(id, match, reason, out, spared)
         end_ticket(player, nil, 'declined', presence)
       elseif is_live(presence) then
         local gone_at_ms = presence.state == 'H' and redis.call('ZSCORE', prefix .. 'aw', player)
-        for _, world in ipairs(put_back(player, presence)) do
-          pokes[world] = true
-        end
+        put_back(player, presence)
         if gone_at_ms then away[player] = int(tonumber(gone_at_ms)) end -- who lives by heartbeats keeps its deadline
         requeued[#requeued + 1] = {player = player, presence = presence, match = id}
       elseif waits(player) then
@@ -32,14 +29,4 @@ local function cancel_match(id, match, reason, out, spared)
   match.version = int(last)
   forget_match(id, match)
   stream('match_cancelled', id, format_match(match), reason)
-end
-
--- worlds_to_poke are those that may have enough now, joined by ;.
-local function worlds_to_poke()
-  local list = {}
-  for world in pairs(pokes) do
-    list[#list + 1] = world
-  end
-  table.sort(list)
-  return table.concat(list, ';')
 end

@@ -1,14 +1,15 @@
 -- put_back: a player's waiting tickets return to their places, unless a match holds them; those of a world that
--- closed meanwhile end. Returns the worlds, which may now have enough. Needs writes, tell, end_ticket and worlds.
+-- closed meanwhile end. Needs writes, tell, end_ticket and worlds.
+local pokes = {}
 local function put_back(player, presence)
-  local worlds, closed = {}, {}
+  local closed = {}
   away[player] = false
-  if is_bound(load(player)) then return worlds end
+  if is_bound(load(player)) then return end
   for _, t in ipairs(load(player).tickets) do
     if is_waiting(t) then
       if world_is_open(t.world) then
         queue_set(t.world, t.n, player, t.place)
-        worlds[#worlds + 1] = t.world
+        pokes[t.world] = true
       else
         closed[#closed + 1] = t.world
       end
@@ -17,5 +18,14 @@ local function put_back(player, presence)
   for _, world in ipairs(closed) do
     end_ticket(player, world, 'world_closed', presence)
   end
-  return worlds
+end
+
+-- worlds_to_poke are those that may have enough now, joined by ;.
+local function worlds_to_poke()
+  local list = {}
+  for world in pairs(pokes) do
+    list[#list + 1] = world
+  end
+  table.sort(list)
+  return table.concat(list, ';')
 end
