@@ -15,7 +15,6 @@ var wallClock = map[string]string{
 	"allocation/webhook.go":    "timestamp of a signature",
 	"webhooks/sign.go":         "timestamp of a signature",
 	"lua/stream_dead_redis.go": "Redis' own TIME",
-	"lua/stream_keep_redis.go": "Redis' own TIME",
 	"load/run.go":              "time between two moments of one process",
 }
 
