@@ -48,6 +48,22 @@ func TestAnAnswerThatIsLateFailsTheAttempt(t *testing.T) {
 	}
 }
 
+func TestClient_BoundsResponseHeaders(t *testing.T) {
+	t.Parallel()
+	rec := receive(t, func(n int, w http.ResponseWriter, r *http.Request) {
+		if n == 0 {
+			w.Header().Set("X-Long", strings.Repeat("x", 64<<10))
+		}
+		reply(http.StatusOK, goodReply)(n, w, r)
+	})
+	store := newFakeStore(aMatch("m1"))
+	_, seen := start(t, Options{Store: store, Settings: always(rec.webhook())})
+	store.settled(t, "m1")
+	if got := seen.all(); !slices.Equal(got, []Outcome{Failed, Allocated}) {
+		t.Errorf("outcomes = %v", got)
+	}
+}
+
 // A receiver that answers each request twice: whatever of it is read as an answer to the next request, no match
 // gets the endpoint of another.
 func TestASecondAnswerIsNobodys(t *testing.T) {

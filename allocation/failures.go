@@ -1,47 +1,83 @@
 package allocation
 
 import (
+	"errors"
 	"maps"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/musterhq/muster/internal/faultlog"
 	"github.com/musterhq/muster/internal/ident"
+	"github.com/musterhq/muster/lua"
 )
 
-// failures logs what fails again and again: the first of a row, and the end of the row. A thousand matches that
-// wait for an allocator which is down are one fault. There is one row a world, and one, of the world "", for the
-// claims. A row ends also if nothing failed in it for rowLife: its world may have been removed.
+// failures logs how the allocators of the worlds fare. A thousand matches that wait for an allocator which is down are
+// one fault.
 type failures struct {
-	log zerolog.Logger
+	log    zerolog.Logger
+	claims *faultlog.Log
 
-	mu sync.Mutex
-	// guarded by mu
-	failing map[ident.World]time.Time // the last failure of each row
+	mu     sync.Mutex
+	worlds map[ident.World]*worldLog // guarded by mu
 }
 
-const rowLife = time.Hour
+// worldLog is the log of one world's allocator.
+type worldLog struct {
+	*faultlog.Log
+	usedAt time.Time
+}
 
-// note takes the outcome of one more try.
+// worldLogLife is how long the log of a world is kept after its last use: the world may have been removed.
+const worldLogLife = time.Hour
+
+func newFailures(log zerolog.Logger) *failures {
+	return &failures{
+		log: log, worlds: map[ident.World]*worldLog{},
+		claims: faultlog.New(log, faultlog.Messages{
+			Level: zerolog.WarnLevel, Fails: "matches that wait for a server cannot be claimed; retrying", Works: "matches that wait for a server can be claimed again",
+		}),
+	}
+}
+
+// note takes the outcome of one more attempt to get a server.
 func (f *failures) note(world ident.World, match ident.Match, err error) {
+	log := f.of(world)
+	if err == nil {
+		log.Worked()
+		return
+	}
+	f.log.Debug().Err(err).Str("world", string(world)).Str("match_id", string(match)).Msg("allocation failed")
+	log.Failed(err, "match_id", string(match))
+}
+
+// of returns the log of a world, and forgets those that were not used for long.
+func (f *failures) of(world ident.World) *worldLog {
 	now := time.Now()
 	f.mu.Lock()
-	maps.DeleteFunc(f.failing, func(_ ident.World, last time.Time) bool { return now.Sub(last) > rowLife })
-	_, was := f.failing[world]
-	if err == nil {
-		delete(f.failing, world)
-	} else {
-		f.failing[world] = now
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.worlds, func(_ ident.World, l *worldLog) bool { return now.Sub(l.usedAt) > worldLogLife })
+	log := f.worlds[world]
+	if log == nil {
+		log = &worldLog{Log: faultlog.New(f.log.With().Str("world", string(world)).Logger(), faultlog.Messages{
+			Level: zerolog.WarnLevel, Fails: "allocation fails until further notice", Works: "allocation works again", Reached: "allocator reached",
+		})}
+		f.worlds[world] = log
 	}
-	f.mu.Unlock()
-	log := f.log.With().Str("world", string(world)).Logger()
+	log.usedAt = now
+	return log
+}
+
+// noteClaim takes the outcome of a claim. An outage of Redis has a warning of its own, and concerns instances that have no
+// allocator at all.
+func (f *failures) noteClaim(err error) {
 	switch {
-	case err != nil && !was:
-		log.Warn().Err(err).Str("match_id", string(match)).Msg("allocation fails until further notice")
-	case err != nil:
-		log.Debug().Err(err).Str("match_id", string(match)).Msg("allocation failed")
-	case was:
-		log.Info().Msg("allocation works again")
+	case err == nil:
+		f.claims.Worked()
+	case errors.Is(err, lua.ErrUnavailable), errors.Is(err, lua.ErrLostHistory):
+		f.log.Debug().Err(err).Msg("matches that wait for a server not claimed; retrying")
+	default:
+		f.claims.Failed(err)
 	}
 }

@@ -58,7 +58,7 @@ type Worker struct {
 	poked    chan struct{}
 	slots    chan struct{} // one element a request in flight
 	inFlight sync.WaitGroup
-	failures failures
+	failures *failures
 	done     chan struct{} // closed when run has ended
 
 	mu sync.Mutex
@@ -89,7 +89,7 @@ func New(opts Options) *Worker {
 	}
 	return &Worker{
 		opts: opts, client: newClient(opts.InFlight), poked: make(chan struct{}, 1), slots: make(chan struct{}, opts.InFlight),
-		failures: failures{log: opts.Logger, failing: map[ident.World]time.Time{}}, done: make(chan struct{}),
+		failures: newFailures(opts.Logger), done: make(chan struct{}),
 	}
 }
 
@@ -178,7 +178,7 @@ func (w *Worker) claim(asking, settling context.Context) {
 	lease := min(w.opts.Longest(), MaxTimeout) + settleWithin
 	before := time.Now() // the store's lease begins later, so it ends later, too
 	claimed, err := w.opts.Store.ClaimAllocations(ctx, free, lease)
-	w.failures.note("", "", err)
+	w.failures.noteClaim(err)
 	for _, a := range claimed {
 		w.slots <- struct{}{}
 		w.inFlight.Go(func() {

@@ -2,6 +2,7 @@ package allocation
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -200,19 +201,50 @@ func TestTheLeaseBoundsTheRequest(t *testing.T) {
 	}
 }
 
-func TestARowOfFailuresIsOneWarning(t *testing.T) {
+func TestFailures_LogEachReasonOnce(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	f := failures{log: zerolog.New(&log).Level(zerolog.InfoLevel), failing: map[ident.World]time.Time{}}
-	for i := range 5 {
-		f.note("a", "m", errors.New("down"))
+	f := newFailures(zerolog.New(&log).Level(zerolog.InfoLevel))
+	for range 5 {
+		f.note("a", "m", errors.New("connection refused"))
 		f.note("b", "m", nil)
-		if i == 2 {
-			f.note("a", "m", nil)
-		}
 	}
-	if got := strings.Count(log.String(), "\n"); got != 3 {
-		t.Errorf("%d lines:\n%s", got, log.String())
+	for range 5 {
+		f.note("a", "m", errors.New("allocator answered 401"))
+	}
+	f.note("a", "m", nil)
+	var got []string
+	for line := range strings.Lines(log.String()) {
+		var fields struct{ World, Message, Error string }
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, strings.TrimSpace(fields.World+" "+fields.Message+" "+fields.Error))
+	}
+	want := []string{
+		"a allocation fails until further notice connection refused", "b allocator reached",
+		"a allocation fails until further notice allocator answered 401", "a allocation works again",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("logged %q, want %q", got, want)
+	}
+}
+
+// An outage of Redis is not a warning of allocators: the instance may have none.
+func TestFailures_RedisOutageIsNoWarning(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	f := newFailures(zerolog.New(&log).Level(zerolog.InfoLevel))
+	f.noteClaim(fmt.Errorf("script claim_allocations: %w", lua.ErrUnavailable))
+	f.noteClaim(lua.ErrLostHistory)
+	f.noteClaim(nil)
+	if log.Len() > 0 {
+		t.Errorf("logged %s", log.String())
+	}
+	f.noteClaim(errors.New("match m1: no number"))
+	f.noteClaim(nil)
+	if got := strings.Count(log.String(), "\n"); got != 2 {
+		t.Errorf("a claim that fails for another reason: %s", log.String())
 	}
 }
 
@@ -220,12 +252,12 @@ func TestARowOfFailuresIsOneWarning(t *testing.T) {
 func TestFailures_ForgetsRemovedWorlds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := failures{log: zerolog.Nop(), failing: map[ident.World]time.Time{}}
+		f := newFailures(zerolog.Nop())
 		f.note("removed", "m", errors.New("the world has no allocator"))
-		time.Sleep(rowLife + time.Second) //nolint:forbidigo // the bubble's clock
-		f.note("", "", nil)
-		if len(f.failing) > 0 {
-			t.Errorf("rows %v", f.failing)
+		time.Sleep(worldLogLife + time.Second) //nolint:forbidigo // the bubble's clock
+		f.note("used", "m", nil)
+		if len(f.worlds) != 1 {
+			t.Errorf("logs of %d worlds, want one", len(f.worlds))
 		}
 	})
 }

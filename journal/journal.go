@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/musterhq/muster/internal/faultlog"
 	"github.com/musterhq/muster/lua"
 )
 
@@ -67,6 +68,9 @@ type Journal struct {
 	cancel context.CancelFunc // guarded by mu
 	done   sync.WaitGroup
 
+	// postgres, redis and dead log how these fare, and the entries that are given up.
+	postgres, redis, dead *faultlog.Log
+
 	claimed time.Time // when the writer last looked for entries of others; its own
 }
 
@@ -76,7 +80,16 @@ func New(ctx context.Context, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Journal{Database: database, opts: opts, migrated: make(chan struct{})}, nil
+	log := opts.Log.With().Str("realm", opts.Realm).Logger()
+	const kept = "; the stream keeps what happens"
+	return &Journal{
+		Database: database, opts: opts, migrated: make(chan struct{}),
+		postgres: faultlog.New(log, faultlog.Messages{
+			Level: zerolog.WarnLevel, Fails: "journal waits for postgres" + kept, Works: "journal goes on", Reached: "journal reached postgres",
+		}),
+		redis: faultlog.New(log, faultlog.Messages{Level: zerolog.WarnLevel, Fails: "journal waits for redis" + kept, Works: "journal goes on"}),
+		dead:  faultlog.New(log, faultlog.Messages{Level: zerolog.ErrorLevel, Fails: "entry of the stream given up; see muster journal dead"}),
+	}, nil
 }
 
 // Start begins to write, as soon as PostgreSQL and Redis answer.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/musterhq/muster/internal/backoff"
+	"github.com/musterhq/muster/internal/faultlog"
 	"github.com/musterhq/muster/lua"
 )
 
@@ -25,7 +26,7 @@ const (
 // run writes until ctx ends.
 func (j *Journal) run(ctx context.Context) {
 	j.begin(ctx) // first, so that the stream is kept while PostgreSQL is away
-	j.insist(ctx, "postgres", func() error {
+	j.insist(ctx, j.postgres, func() error {
 		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 		defer cancel()
 		return j.migrate(ctx)
@@ -35,7 +36,7 @@ func (j *Journal) run(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		var entries []lua.StreamEntry
-		j.insist(ctx, "redis", func() (err error) {
+		j.insist(ctx, j.redis, func() (err error) {
 			entries, err = j.next(ctx)
 			if errors.Is(err, lua.ErrNoGroup) {
 				j.opts.Log.Warn().Str("realm", j.opts.Realm).Msg("stream began anew; the journal reads it from its beginning")
@@ -50,27 +51,23 @@ func (j *Journal) run(ctx context.Context) {
 
 // begin makes the group, which reads all that the stream has, and has the stream kept for it.
 func (j *Journal) begin(ctx context.Context) {
-	j.insist(ctx, "redis", func() error {
+	j.insist(ctx, j.redis, func() error {
 		return j.opts.Stream.Begin(ctx, true)
 	})
 }
 
-// insist tries until do succeeds or ctx ends, and says once that what it needs is away.
-func (j *Journal) insist(ctx context.Context, what string, do func() error) {
-	for attempts := 0; ; {
+// insist tries until do succeeds or ctx ends, and logs that what it needs is away.
+func (j *Journal) insist(ctx context.Context, log *faultlog.Log, do func() error) {
+	for attempts := 1; ; attempts++ {
 		err := do()
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
-		case err == nil && attempts > 0:
-			j.opts.Log.Info().Str("realm", j.opts.Realm).Msg("journal goes on")
 		}
 		if err == nil {
+			log.Worked()
 			return
 		}
-		if attempts++; attempts == 1 {
-			j.opts.Log.Warn().Err(err).Str("realm", j.opts.Realm).Msg("journal waits for " + what + "; the stream keeps what happens")
-		}
+		log.Failed(err)
 		if !wait(ctx, backoff.After(attempts, retryBase, retryLimit)) {
 			return
 		}
@@ -109,7 +106,7 @@ func (j *Journal) record(ctx context.Context, entries []lua.StreamEntry) {
 // entries being refused.
 func (j *Journal) writeEntries(ctx context.Context, entries []lua.StreamEntry) error {
 	var refusal error
-	j.insist(ctx, "postgres", func() error {
+	j.insist(ctx, j.postgres, func() error {
 		err := j.writeOnce(ctx, entries)
 		if isRefused(err) {
 			refusal = err
@@ -173,8 +170,7 @@ func (j *Journal) refused(ctx context.Context, entry lua.StreamEntry, cause erro
 		if f := j.opts.Observer.Dead; f != nil {
 			f(1)
 		}
-		j.opts.Log.Error().Err(cause).Str("match_id", entry.Fields["match"]).
-			Msg("entry of the stream given up; see muster journal dead")
+		j.dead.Failed(cause, "match_id", entry.Fields["match"])
 	}
 	if err != nil && ctx.Err() == nil {
 		j.opts.Log.Debug().Err(err).Msg("refused entry not put off; it comes again")

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
 
 	"github.com/musterhq/muster/internal/faultproxy"
 	"github.com/musterhq/muster/internal/ident"
@@ -64,7 +66,10 @@ func TestAnOutageOfPostgresLosesNothing(t *testing.T) {
 	server := pgtest.Start(t)
 	b := setup(t, redistest.Shared(t), server.URL())
 	var failed atomic.Int64
-	b.start(func(o *Options) { o.Observer.Failed = func() { failed.Add(1) } })
+	var log bytes.Buffer
+	first := b.start(func(o *Options) {
+		o.Observer.Failed, o.Log = func() { failed.Add(1) }, zerolog.New(zerolog.SyncWriter(&log)).Level(zerolog.InfoLevel)
+	})
 	b.complete("m0")
 	b.written("m0", "complete")
 	server.Kill()
@@ -88,6 +93,11 @@ func TestAnOutageOfPostgresLosesNothing(t *testing.T) {
 		return err
 	})
 	b.drained()
+	first.Stop()
+	waits := strings.Index(log.String(), "journal waits for postgres")
+	if reached := strings.Index(log.String(), "journal reached postgres"); reached < 0 || waits < reached {
+		t.Errorf("the log does not say that PostgreSQL was reached, and then away: %s", log.String())
+	}
 }
 
 func TestAPostgresBehindABlackHoleLosesNothing(t *testing.T) {

@@ -11,7 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/musterhq/muster/internal/backoff"
+	"github.com/musterhq/muster/internal/faultlog"
 )
 
 const (
@@ -19,6 +22,8 @@ const (
 	slots = 8
 	// mostReplyBytes is how much of a reply is read, so that the connection can be used again.
 	mostReplyBytes = 64 << 10
+	// mostHeaderBytes is how long the headers of a reply may be.
+	mostHeaderBytes = 16 << 10
 	// claimPause bounds the pauses while the source is away.
 	claimPause = 10 * time.Second
 	// settleTimeout bounds saying what became of a delivery, also while stopping.
@@ -32,6 +37,8 @@ type sender struct {
 	host   string // of the address: all of it that is logged, as the rest may hold a token
 	source Source
 	client *http.Client
+	// receiver, dead and claims log how the receiver, the deliveries that are given up, and the source fare.
+	receiver, dead, claims *faultlog.Log
 }
 
 func newSender(opts Options, target Target, source Source) *sender {
@@ -39,12 +46,21 @@ func newSender(opts Options, target Target, source Source) *sender {
 		Timeout: opts.Timeout, CheckRedirect: noRedirect,
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: slots, MaxConnsPerHost: slots, IdleConnTimeout: time.Minute,
-			TLSHandshakeTimeout: opts.Timeout, ForceAttemptHTTP2: true,
+			TLSHandshakeTimeout: opts.Timeout, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: mostHeaderBytes,
 		},
 	}}
 	if u, err := url.Parse(target.URL); err == nil {
 		s.host = u.Host
 	}
+	log := opts.Log.With().Str("host", s.host).Logger()
+	s.receiver = faultlog.New(log, faultlog.Messages{
+		Level: zerolog.WarnLevel, Fails: "webhook receiver does not take deliveries; they are retried", Works: "webhook receiver takes deliveries again",
+		Reached: "webhook receiver reached",
+	})
+	s.dead = faultlog.New(log, faultlog.Messages{Level: zerolog.ErrorLevel, Fails: "webhook delivery given up; see muster webhooks dead"})
+	s.claims = faultlog.New(log, faultlog.Messages{
+		Level: zerolog.WarnLevel, Fails: "webhook's deliveries not to be had; waiting for them", Works: "webhook's deliveries can be had again",
+	})
 	return s
 }
 
@@ -73,10 +89,11 @@ func (s *sender) run(ctx context.Context) {
 		}
 		if err == nil {
 			failures = 0
+			s.claims.Worked()
 			continue
 		}
-		if failures++; failures == 1 && ctx.Err() == nil {
-			s.opts.Log.Warn().Err(err).Str("host", s.host).Msg("webhook's deliveries not to be had; waiting for them")
+		if failures++; ctx.Err() == nil {
+			s.claims.Failed(err)
 		}
 		pause(ctx, backoff.After(failures, s.opts.RetryBase, claimPause))
 	}
@@ -107,6 +124,11 @@ func (s *sender) deliver(ctx context.Context, d Delivery) {
 	if failure != nil && ctx.Err() != nil {
 		return // stopped: it is another's when the hold is over
 	}
+	if failure == nil {
+		s.receiver.Worked()
+	} else if d.Unreadable == nil {
+		s.receiver.Failed(failure, "event", d.ID)
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	var err error
@@ -120,8 +142,7 @@ func (s *sender) deliver(ctx context.Context, d Delivery) {
 		told(o.Failed)
 		if err = s.source.Bury(ctx, d, failure.Error()); err == nil {
 			told(o.Dead)
-			s.opts.Log.Error().Err(failure).Str("host", s.host).Str("event", d.ID).Int("attempts", d.Attempt).
-				Msg("webhook delivery given up; see muster webhooks dead")
+			s.dead.Failed(failure, "event", d.ID)
 		}
 	default:
 		told(o.Failed)

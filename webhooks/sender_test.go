@@ -162,6 +162,64 @@ func TestWhatADeadInstanceHadIsDeliveredByAnother(t *testing.T) {
 	b.settled(rc.target())
 }
 
+func TestSender_DeadReceiverLogsFewLines(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Shared(t))
+	rc := receive(t, func(w http.ResponseWriter, _ *http.Request, g got, _ int) {
+		switch g.match {
+		case "good":
+		case "other":
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	})
+	target := rc.target()
+	target.Attempts = 1
+	var log bytes.Buffer
+	var dead atomic.Int64
+	w := b.start(&log, Observer{Dead: func() { dead.Add(1) }}, target)
+	died := func(want int64) {
+		b.eventually(func() error {
+			if n := dead.Load(); n != want {
+				return fmt.Errorf("%d dead, want %d", n, want)
+			}
+			return nil
+		})
+	}
+	b.happen("good")
+	b.told(rc, "good")
+	b.settled(target)
+	for i := range 40 {
+		b.happen(fmt.Sprintf("bad%d", i))
+	}
+	died(40)
+	b.happen("other")
+	died(41)
+	w.Stop()
+	for message, want := range map[string]int{
+		"webhook receiver reached": 1, "webhook receiver does not take": 2, "given up": 2, `"status 401"`: 2,
+	} {
+		if n := strings.Count(log.String(), message); n != want {
+			t.Errorf("%d lines with %q, want %d:\n%s", n, message, want, log.String())
+		}
+	}
+}
+
+func TestSender_BoundsResponseHeaders(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Shared(t))
+	rc := receive(t, func(w http.ResponseWriter, _ *http.Request, _ got, n int) {
+		if n == 1 {
+			w.Header().Set("X-Long", strings.Repeat("x", 64<<10))
+		}
+	})
+	b.start(io.Discard, Observer{}, rc.target())
+	b.happen("m1")
+	b.told(rc, "m1", "m1") // the first reply was none
+	b.settled(rc.target())
+}
+
 func TestStream_UnreadableEntryIsRetriedThenDead(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Shared(t))
