@@ -12,10 +12,9 @@ import (
 // wallClock are the files that may turn a clock's time of day into a number, and why. Everything else counts from Redis' clock or by the
 // monotonic one, so that an instance whose clock is off serves like any other. The same with real instances: make soak.
 var wallClock = map[string]string{
-	"allocation/webhook.go":    "timestamp of a signature",
-	"webhooks/sign.go":         "timestamp of a signature",
-	"lua/stream_dead_redis.go": "Redis' own TIME",
-	"load/run.go":              "time between two moments of one process",
+	"allocation/webhook.go": "timestamp of a signature",
+	"webhooks/sign.go":      "timestamp of a signature",
+	"load/run.go":           "time between two moments of one process",
 }
 
 var readsWallClock = regexp.MustCompile(`\b(time\.Now\(\)|now)\.(Unix|UnixMilli|UnixMicro|UnixNano|Format|Hour|Weekday)\(`)

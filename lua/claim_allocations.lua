@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- claim_allocations: an instance is going to ask for the servers of matches whose turn it is.
 -- Guarantee:  until the lease is over nobody else has them; then whoever asks. Each claim counts as an attempt. A record
 --             that cannot be read is left for a lease to an instance of another version. Sent again: claims others, and

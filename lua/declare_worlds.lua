@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- declare_worlds: make the caller's worlds the realm's; a world that it leaves out is closing.
 -- Guarantee:  a world whose settings did not change keeps its revision; scripts refuse an older one, so
 --             that instances with different files cannot mix. Sent again: changes nothing.

@@ -199,6 +199,15 @@ func checkKeys(t *testing.T, h header, assembled string) {
 	}
 }
 
+// entryOf is an entry of which a dead letter has n fields.
+func entryOf(n int) StreamEntry {
+	e := StreamEntry{ID: "1-1", Fields: map[string]string{"at": "1"}}
+	for i := 1; i < n; i++ {
+		e.Fields[strconv.Itoa(i)] = "value"
+	}
+	return e
+}
+
 // askedBy is what n players ask of their matches together.
 func askedBy(s *Store, script string, who Session, n int) error {
 	return s.askAll(context.Background(), slices.Repeat([]question{{script: script, who: who, match: "m"}}, n))[0].err
@@ -251,6 +260,10 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 	ctx := t.Context()
 	w, d := group("trio", 3), duel("duel", time.Minute)
 	who := Session{Player: "p", Generation: 7}
+	reader, err := s.Stream("g", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, n := range []int{1, 3} {
 		sessions, ids := slices.Repeat([]Session{who}, n), []ident.Player(players("p", n))
 		joins, candidates := slices.Repeat([]Join{{Player: "p"}}, n), slices.Repeat([]Candidate{{Match: "m"}}, n)
@@ -272,6 +285,7 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return s.ShowMatches(ctx, make([]Shown, n)) },
 			func() error { return second(s.ClaimAllocations(ctx, n, time.Second)) },
 			func() error { return s.FailAllocation(ctx, "m", 1) },
+			func() error { return reader.Bury(ctx, entryOf(n), "no good") },
 			func() error { return second(s.OpenSeats(ctx, "m", 1, nil)) },
 			func() error { return second(s.RestoreMatches(ctx, make([]KeptMatch, n))) },
 			func() error {

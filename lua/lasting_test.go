@@ -49,7 +49,7 @@ func TestNothingGrows(t *testing.T) {
 			kind, _, _ := strings.Cut(strings.TrimPrefix(key, b.key("")), ":")
 			kinds = append(kinds, kind)
 		}
-		want := []string{"ins", "meta", "st", "w", "wc", "ws", "wt"}
+		want := []string{"ins", "meta", "sd", "sg", "st", "w", "wc", "ws", "wt"} // sd and sg have bounds of their own
 		if diff := cmp.Diff(want, slices.Compact(kinds)); diff != "" {
 			t.Errorf("%s%s", diff, strings.Join(b.dump(), "\n"))
 		}

@@ -73,6 +73,16 @@ var retries = []retry{
 		again: fmt.Sprint([]Asserted{Adopt, Adopt}), // what stands now is of this epoch, and what was asserted
 	},
 	{
+		script: "bury_entry",
+		ready: func(b *bundle) func() string {
+			b.happen("m1")
+			r := b.reader(b.stores[0], "g", time.Hour)
+			entry := b.next(r, "m1")[0]
+			return func() string { return said("", r.Bury(b.ctx, entry, "no good")) }
+		},
+		but: `^sd`, // rather two dead letters than none
+	},
+	{
 		script: "declare_worlds",
 		ready: func(b *bundle) func() string {
 			b.waiting(0, trio, "x")

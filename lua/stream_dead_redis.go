@@ -41,29 +41,15 @@ func (e StreamEntry) For(group string) bool {
 
 // Bury gives an entry up: it becomes a dead letter and is done with, both or neither.
 func (r *StreamReader) Bury(ctx context.Context, entry StreamEntry, reason string) error {
-	ctx, cancel := context.WithTimeout(ctx, r.store.opts.CallTimeout)
-	defer cancel()
-	now, err := r.rdb.Time(ctx).Result()
-	if err != nil {
-		return r.failed("TIME", err)
-	}
-	fields := []any{deadGroup, r.Group, deadReason, reason, deadAt, now.UnixMilli()}
+	args := []any{entry.ID, r.Group, reason, deadBound}
 	for _, name := range slices.Sorted(maps.Keys(entry.Fields)) {
-		fields = append(fields, name, entry.Fields[name])
+		args = append(args, name, entry.Fields[name])
 	}
 	if entry.Fields["at"] == "" {
 		at, _, _ := strings.Cut(entry.ID, "-") // it gets another id when it is put back
-		fields = append(fields, "at", at)
+		args = append(args, "at", at)
 	}
-	_, err = r.rdb.TxPipelined(ctx, func(tx redis.Pipeliner) error {
-		tx.XAdd(ctx, &redis.XAddArgs{Stream: keyDead(r.store.opts.Realm), MaxLen: deadBound, Approx: true, Values: fields})
-		tx.XAck(ctx, keyStream(r.store.opts.Realm), r.Group, entry.ID)
-		return nil
-	})
-	if err != nil {
-		return r.failed("XADD", err)
-	}
-	return nil
+	return r.store.plain(ctx, call{script: "bury_entry", args: args})
 }
 
 // DeadLetters are at most count dead letters after an id, the oldest first; after "" from the first on.

@@ -28,6 +28,16 @@ const (
 	consumerTTL = time.Hour
 )
 
+// plain runs a script that compares no epoch: what it changes belongs to readers of the stream. A full Redis refuses plain
+// commands that write, but not these scripts.
+func (s *Store) plain(ctx context.Context, c call) error {
+	replies, err := s.attempt(ctx, []call{c})
+	if err != nil {
+		return err
+	}
+	return replies[0].err()
+}
+
 // StreamLength is how many entries the stream has. After Tidy those are all from the first one on that some group
 // has not done with.
 func (s *Store) StreamLength(ctx context.Context) (int64, error) {
@@ -60,7 +70,7 @@ func (s *Store) TidyStream(ctx context.Context) error {
 }
 
 func (s *Store) tidyStream(ctx context.Context, group string) error {
-	if err := s.tidyGroups(ctx, group); err != nil {
+	if err := s.tidyGroups(ctx, group, ""); err != nil {
 		return err
 	}
 	groups, err := s.rdb.XInfoGroups(ctx, keyStream(s.opts.Realm)).Result()
@@ -73,11 +83,10 @@ func (s *Store) tidyStream(ctx context.Context, group string) error {
 	return s.trimStream(ctx, groups)
 }
 
-// tidyGroups notes that a group is read, if one is named, and drops those that nobody has read for long. Groups that
-// somebody else made stay.
-func (s *Store) tidyGroups(ctx context.Context, group string) error {
-	_, err := s.run(ctx, "tidy_groups", group, groupTTL.Milliseconds(), tidyGap.Milliseconds())
-	return err
+// tidyGroups notes that a group is read, if one is named, and drops those that nobody has read for long. With from, the id of the
+// entry behind which it begins, the group is made if it is missing. Groups that somebody else made stay.
+func (s *Store) tidyGroups(ctx context.Context, group, from string) error {
+	return s.plain(ctx, call{script: "tidy_groups", args: []any{group, groupTTL.Milliseconds(), tidyGap.Milliseconds(), from}})
 }
 
 // trimStream deletes all entries before the first that some group has not done with.

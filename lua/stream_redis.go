@@ -74,17 +74,11 @@ func (c *streamClient) close() error {
 // Begin makes the group where it is missing, notes that it is read, and has the stream kept for it. It reads from the stream's beginning, or
 // only what is new.
 func (r *StreamReader) Begin(ctx context.Context, fromBeginning bool) error {
-	ctx, cancel := context.WithTimeout(ctx, r.store.opts.CallTimeout)
-	defer cancel()
 	from := "$"
 	if fromBeginning {
 		from = "0"
 	}
-	err := r.rdb.XGroupCreateMkStream(ctx, keyStream(r.store.opts.Realm), r.Group, from).Err()
-	if err != nil && !redis.HasErrorPrefix(err, "BUSYGROUP") {
-		return r.failed("XGROUP CREATE", err)
-	}
-	return r.store.tidyGroups(ctx, r.Group)
+	return r.store.tidyGroups(ctx, r.Group, from)
 }
 
 // Read waits up to block for entries that no reader of the group has had, and returns at most count. ErrNoGroup.

@@ -85,7 +85,7 @@ func TestSweep_ClosesManyWorldsAtOnce(t *testing.T) {
 		}
 		worlds := worldsNamed(worldCount)
 		b := setup(t, be, 1, worlds...)
-		b.must(b.stores[0].tidyGroups(b.ctx, "g"))
+		b.must(b.stores[0].tidyGroups(b.ctx, "g", ""))
 		b.pipelined(func(pipe redis.Pipeliner) {
 			for _, w := range worlds {
 				b.enqueue(pipe, w.Name, waiting)
@@ -119,7 +119,7 @@ func TestSweep_EveryDeadlineInManyWorlds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, be, 2)
-			b.must(b.stores[0].tidyGroups(b.ctx, "g"))
+			b.must(b.stores[0].tidyGroups(b.ctx, "g", ""))
 			limit := sweepLimit
 			if be.embedded {
 				limit = 12 // the embedded Redis is slow
@@ -208,7 +208,7 @@ func TestSweep_ByWhoServesNotAllWorlds(t *testing.T) {
 func TestSweep_WritesNothingIfItFails(t *testing.T) {
 	onBackends(t, func(t *testing.T, be backend) {
 		b := setup(t, be, 2)
-		b.must(b.stores[0].tidyGroups(b.ctx, "g"))
+		b.must(b.stores[0].tidyGroups(b.ctx, "g", ""))
 		worlds, _ := deadlines(b, 1)
 		b.rdb.HSet(b.ctx, b.key("pl"), "w49-0000", "no record")
 		b.rdb.HSet(b.ctx, b.key("meta"), "sweep_from", "world") // behind the turn of the silent instance, which ends a call
