@@ -48,14 +48,15 @@ var embeddedServer struct {
 	err  error
 }
 
+// embeddedURL stands for the embedded Redis of the test binary.
+const embeddedURL = "embedded:"
+
 // sharedEmbedded starts the embedded Redis once and loads the scripts into it, which takes it long.
 func sharedEmbedded(t testing.TB) string {
 	t.Helper()
 	embeddedServer.once.Do(func() {
-		if embeddedServer.e, embeddedServer.err = startEmbedded(); embeddedServer.err != nil {
-			return
-		}
-		s, err := Open(Options{URL: embeddedServer.e.url(), CallTimeout: testCallTimeout})
+		embeddedServer.e = startEmbedded()
+		s, err := Open(Options{within: embeddedServer.e, CallTimeout: testCallTimeout})
 		if err != nil {
 			embeddedServer.err = err
 			return
@@ -69,7 +70,7 @@ func sharedEmbedded(t testing.TB) string {
 	if embeddedServer.err != nil {
 		t.Fatal(embeddedServer.err)
 	}
-	return embeddedServer.e.url()
+	return embeddedURL
 }
 
 func stopEmbedded() error {

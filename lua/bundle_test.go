@@ -71,8 +71,12 @@ func newRealm(t testing.TB, be backend, n int) *bundle {
 
 func (b *bundle) open(t testing.TB, url string, instance ident.Instance) *Store {
 	t.Helper()
+	var within *embedded
+	if url == embeddedURL {
+		url, within = "", embeddedServer.e
+	}
 	s, err := Open(Options{
-		URL: url, Realm: b.realm, Instance: instance,
+		URL: url, within: within, Realm: b.realm, Instance: instance,
 		PresenceTTL: testPresenceTTL, Drain: testDrain, Recovery: testRecovery, CallTimeout: testCallTimeout,
 	})
 	if err != nil {

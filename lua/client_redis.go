@@ -108,14 +108,18 @@ func newClient(raw string, timeout time.Duration) (redis.UniversalClient, error)
 		byOwnName(o.TLSConfig)
 		return redis.NewClusterClient(o), nil
 	case *redis.Options:
-		o.MaxRetries, o.DialerRetries = -1, 1
-		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
-		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
-		o.MaintNotificationsConfig = noNotifications()
-		return redis.NewClient(o), nil
+		return newSingleClient(o, timeout), nil
 	default:
 		return nil, fmt.Errorf("options of type %T", o)
 	}
+}
+
+func newSingleClient(o *redis.Options, timeout time.Duration) *redis.Client {
+	o.MaxRetries, o.DialerRetries = -1, 1
+	o.ContextTimeoutEnabled, o.DisableIdentity = true, true
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
+	o.MaintNotificationsConfig = noNotifications()
+	return redis.NewClient(o)
 }
 
 // clusterReload is how old what is known of a Cluster may be. A node that is gone cannot say who has its slots now,

@@ -29,6 +29,9 @@ type Options struct {
 	CallTimeout time.Duration
 	// Observe, if set, is told of every script call.
 	Observe func(script string, took time.Duration, err error)
+
+	// within is the embedded Redis to use; nil is the one of the URL.
+	within *embedded
 }
 
 // DefaultCallTimeout bounds a call. A client is promised an answer within 3 s while Redis is out of reach, and
@@ -66,18 +69,23 @@ func Open(opts Options) (*Store, error) {
 	if s.scripts, err = loadScripts(opts.URL == ""); err != nil {
 		return nil, err
 	}
-	url := opts.URL
-	if url == "" {
-		if s.embedded, err = startEmbedded(); err != nil {
-			return nil, err
-		}
-		url = s.embedded.url()
+	if opts.URL == "" && opts.within == nil {
+		s.embedded = startEmbedded()
+		s.opts.within = s.embedded
 	}
-	if s.rdb, err = newClient(url, opts.CallTimeout); err != nil {
+	if s.rdb, err = s.newClient(); err != nil {
 		return nil, fmt.Errorf("redis.url: %w", err)
 	}
 	s.shared = s.newCommitter()
 	return s, s.shared.Start(context.Background()) // until Close
+}
+
+// newClient builds a client of the Redis that the options name.
+func (s *Store) newClient() (redis.UniversalClient, error) {
+	if e := s.opts.within; e != nil {
+		return newSingleClient(&redis.Options{Addr: "embedded", Dialer: e.dial}, s.opts.CallTimeout), nil
+	}
+	return newClient(s.opts.URL, s.opts.CallTimeout)
 }
 
 // OnLostHistory sets what is done when a call meets another history than its own: it returns nil once

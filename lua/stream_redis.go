@@ -54,11 +54,7 @@ type streamClient struct {
 
 func (c *streamClient) get(s *Store) (redis.UniversalClient, error) {
 	c.once.Do(func() {
-		url := s.opts.URL
-		if url == "" {
-			url = s.embedded.url()
-		}
-		c.rdb, c.err = newClient(url, s.opts.CallTimeout)
+		c.rdb, c.err = s.newClient()
 	})
 	return c.rdb, c.err
 }
