@@ -63,7 +63,7 @@ func sharedEmbedded(t testing.TB) string {
 		}
 		defer func() { _ = s.Close() }()
 		if s.scripts, err = loadScripts(true); err == nil {
-			err = s.load(context.Background(), all(s))
+			err = loadAll(s)
 		}
 		embeddedServer.err = err
 	})
@@ -80,11 +80,12 @@ func stopEmbedded() error {
 	return nil
 }
 
-// all are calls of all scripts.
-func all(s *Store) []call {
-	var calls []call
-	for name := range s.scripts {
-		calls = append(calls, call{script: name})
+// loadAll has Redis know all scripts.
+func loadAll(s *Store) error {
+	for _, script := range s.scripts {
+		if err := s.rdb.ScriptLoad(context.Background(), script.text).Err(); err != nil {
+			return err
+		}
 	}
-	return calls
+	return nil
 }

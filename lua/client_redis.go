@@ -105,6 +105,7 @@ func newClient(raw string, timeout time.Duration) (redis.UniversalClient, error)
 		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 		o.MaintNotificationsConfig = noNotifications()
 		o.ClusterStateReloadInterval = clusterReload
+		o.NewClient = newNodeClient(o.Addrs[0])
 		byOwnName(o.TLSConfig)
 		return redis.NewClusterClient(o), nil
 	case *redis.Options:

@@ -92,7 +92,7 @@ func TestClientOfURL(t *testing.T) {
 // TestClusterNode: a realm's calls work on a Redis Cluster, whose nodes refuse keys of several slots.
 func TestClusterNode(t *testing.T) {
 	t.Parallel()
-	server := redistest.Start(t, redistest.Args("--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf"))
+	server := redistest.Start(t, redistest.ClusterNode())
 	if _, err := server.Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", 0, 16383); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,11 @@ func (s *Store) Inspect(ctx context.Context) ([]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
-	info, err := s.rdb.Info(ctx, "server", "memory").Result()
+	redis, err := node(ctx, s.rdb, s.opts.Realm)
+	if err != nil {
+		return nil, s.unavailable("INFO", err)
+	}
+	info, err := redis.Info(ctx, "server", "memory").Result()
 	if err != nil {
 		return nil, s.unavailable("INFO", err)
 	}

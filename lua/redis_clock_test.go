@@ -21,10 +21,10 @@ func TestStore_DropsCallsThatComeTooLate(t *testing.T) {
 	s.nowMicros.Store(0)
 	s.clock.observe(time.Now(), anHourAgo)
 	call := []call{{script: "remove_from_queue", args: []any{string(who.Player), who.Generation.String(), 0}}}
-	if err := s.load(b.ctx, call); err != nil {
+	if err := loadAll(s); err != nil {
 		t.Fatal(err)
 	}
-	replies, undone, err := s.send(b.ctx, call)
+	replies, undone, err := s.send(b.ctx, call, nil)
 	if err != nil || len(undone) != 1 || replies[0].status() != codeTooLate {
 		t.Fatalf("answered %v, undone %v, %v", replies, undone, err)
 	}

@@ -84,7 +84,7 @@ func (r retry) prepared(t *testing.T, be backend) (b *bundle, call func() string
 	b = setup(t, be, 2, trio, pairs, apart)
 	call = r.ready(b)
 	for _, s := range b.stores {
-		if err := s.load(b.ctx, all(s)); err != nil { // else the reply that is lost says NOSCRIPT
+		if err := loadAll(s); err != nil { // else the reply that is lost says NOSCRIPT
 			t.Fatal(err)
 		}
 	}

@@ -176,7 +176,7 @@ func (s *Store) outlived(ctx context.Context, epoch ident.Place) error {
 // attempt sends calls once. Those that were not carried out are sent again, and no others: those whose script Redis does not
 // know, when it does, and those that were too late, where its clock has gone forward since its last reply.
 func (s *Store) attempt(ctx context.Context, calls []call) ([]reply, error) {
-	replies, undone, err := s.send(ctx, calls)
+	replies, undone, err := s.send(ctx, calls, nil)
 	if len(undone) > 0 && err == nil {
 		replies, err = s.sendUndone(ctx, calls, replies, undone)
 	}
@@ -191,20 +191,17 @@ func (s *Store) attempt(ctx context.Context, calls []call) ([]reply, error) {
 	return replies, nil
 }
 
-// sendUndone has Redis know the scripts of those calls that have no reply, sends all that are undone, and puts their replies
-// in their places.
+// sendUndone sends all that are undone, those that have no reply with the text of their script, and puts their replies in
+// their places.
 func (s *Store) sendUndone(ctx context.Context, calls []call, replies []reply, undone []int) ([]reply, error) {
-	again, unknown := make([]call, len(undone)), []call{}
+	again, unknown := make([]call, len(undone)), map[string]bool{}
 	for i, at := range undone {
 		again[i] = calls[at]
 		if replies[at] == nil {
-			unknown = append(unknown, calls[at])
+			unknown[calls[at].script] = true
 		}
 	}
-	if err := s.load(ctx, unknown); err != nil {
-		return nil, err
-	}
-	rest, still, err := s.send(ctx, again)
+	rest, still, err := s.send(ctx, again, unknown)
 	if err != nil {
 		return nil, err
 	}
@@ -217,9 +214,10 @@ func (s *Store) sendUndone(ctx context.Context, calls []call, replies []reply, u
 	return replies, nil
 }
 
-// send sends calls as one pipeline. undone are those whose script Redis does not know, which have no reply, and those that
-// came too late; err is the first of the others.
-func (s *Store) send(ctx context.Context, calls []call) (replies []reply, undone []int, err error) {
+// send sends calls as one pipeline; the first call of an unknown script carries its text, so that no node but the realm's
+// own has to be there. undone are those whose script Redis does not know, which have no reply, and those that came too late;
+// err is the first of the others.
+func (s *Store) send(ctx context.Context, calls []call, unknown map[string]bool) (replies []reply, undone []int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
 	start, now := time.Now(), s.nowOrLast(ctx)
@@ -231,7 +229,12 @@ func (s *Store) send(ctx context.Context, calls []call) (replies []reply, undone
 			epoch = s.Epoch()
 		}
 		args := append([]any{epoch.String(), string(s.opts.Instance), now, s.opts.PresenceTTL.Milliseconds()}, c.args...)
-		cmds[i] = pipe.EvalSha(ctx, s.scripts[c.script].sha, s.keys, args...)
+		if script := s.scripts[c.script]; unknown[c.script] {
+			cmds[i] = pipe.Eval(ctx, script.text, s.keys, args...)
+			delete(unknown, c.script)
+		} else {
+			cmds[i] = pipe.EvalSha(ctx, script.sha, s.keys, args...)
+		}
 	}
 	_, _ = pipe.Exec(ctx) // each call has its own error
 	replies = make([]reply, len(calls))
@@ -281,23 +284,6 @@ func (s *Store) deliver(r reply) (epoch ident.Place, inTime bool) {
 		}
 	}
 	return 0, true
-}
-
-// load has Redis know the scripts of calls, and no others: all of them at once take the embedded one its time.
-func (s *Store) load(ctx context.Context, calls []call) error {
-	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
-	defer cancel()
-	loaded := map[string]bool{}
-	for _, c := range calls {
-		if loaded[c.script] {
-			continue
-		}
-		loaded[c.script] = true
-		if err := s.rdb.ScriptLoad(ctx, s.scripts[c.script].text).Err(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // refusals are the errors of a Redis that cannot serve now; anything else that it answers is a fault of ours.

@@ -20,13 +20,13 @@ type Nodes struct {
 }
 
 // StartNodes starts a Cluster of n primaries and n replicas, and waits until it serves. A replica is promoted
-// by Promote only.
-func StartNodes(t testing.TB, n int, nodeTimeout time.Duration) *Nodes {
+// by Promote only. Options change how each node is started.
+func StartNodes(t testing.TB, n int, nodeTimeout time.Duration, opts ...Option) *Nodes {
 	t.Helper()
 	c := &Nodes{t: t}
 	for range n {
-		c.Primaries = append(c.Primaries, startNode(t, nodeTimeout))
-		c.Replicas = append(c.Replicas, startNode(t, nodeTimeout))
+		c.Primaries = append(c.Primaries, startNode(t, nodeTimeout, opts...))
+		c.Replicas = append(c.Replicas, startNode(t, nodeTimeout, opts...))
 	}
 	for i, s := range c.Primaries {
 		c.must(s, "CLUSTER", "ADDSLOTSRANGE", i*slots/n, (i+1)*slots/n-1)
@@ -34,7 +34,7 @@ func StartNodes(t testing.TB, n int, nodeTimeout time.Duration) *Nodes {
 	first := c.Primaries[0]
 	for _, s := range c.all()[1:] {
 		host, port, _ := net.SplitHostPort(s.addr) // its own
-		c.must(first, "CLUSTER", "MEET", host, port, s.busPort())
+		c.must(first, "CLUSTER", "MEET", host, port, s.bus)
 	}
 	await(t, "the nodes know each other", func(ctx context.Context) bool { return c.agree(ctx) })
 	for i, s := range c.Replicas {
@@ -51,26 +51,11 @@ func StartNodes(t testing.TB, n int, nodeTimeout time.Duration) *Nodes {
 	return c
 }
 
-func startNode(t testing.TB, nodeTimeout time.Duration) *Server {
+func startNode(t testing.TB, nodeTimeout time.Duration, opts ...Option) *Server {
 	t.Helper()
-	bus, err := freeAddr()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(bus) // it was just made
-	return Start(t, Args("--cluster-enabled", "yes", "--cluster-port", port,
+	return Start(t, append(opts, ClusterNode(), Args(
 		"--cluster-node-timeout", strconv.FormatInt(nodeTimeout.Milliseconds(), 10),
-		"--cluster-replica-no-failover", "yes", "--repl-diskless-sync-delay", "0"))
-}
-
-// busPort is the port of a node on which nodes speak with each other.
-func (s *Server) busPort() string {
-	for i, arg := range s.args {
-		if arg == "--cluster-port" {
-			return s.args[i+1]
-		}
-	}
-	return ""
+		"--cluster-replica-no-failover", "yes", "--repl-diskless-sync-delay", "0"))...)
 }
 
 func (c *Nodes) all() []*Server { return append(append([]*Server{}, c.Primaries...), c.Replicas...) }

@@ -14,3 +14,8 @@ func AppendOnly() Option {
 func Args(args ...string) Option {
 	return func(s *Server) { s.args = append(s.args, args...) }
 }
+
+// ClusterNode makes the server a node of a Cluster, with a port for other nodes that was free.
+func ClusterNode() Option {
+	return func(s *Server) { s.node = true }
+}

@@ -38,7 +38,9 @@ type Server struct {
 	dir    string
 	args   []string // of the options
 	env    []string // NAME=value, of the options
+	node   bool     // of a Cluster
 	addr   string
+	bus    string // the port on which nodes speak with each other, if it is one
 	client *redis.Client
 
 	mu   sync.Mutex
@@ -152,6 +154,13 @@ func start(dir string, opts ...Option) (*Server, error) {
 		if s.addr, err = freeAddr(); err != nil {
 			return nil, err
 		}
+		if s.node {
+			addr, err := freeAddr()
+			if err != nil {
+				return nil, err
+			}
+			_, s.bus, _ = net.SplitHostPort(addr) // it was just made
+		}
 		if err = s.run(); err == nil {
 			s.client = redis.NewClient(clientOptions(s.addr))
 			return s, nil
@@ -176,6 +185,9 @@ func (s *Server) run() error {
 		return fmt.Errorf("start redis-server: %w", err)
 	}
 	args := []string{"--bind", host, "--port", port, "--dir", s.dir, "--save", "", "--appendonly", "no"}
+	if s.node {
+		args = append(args, "--cluster-enabled", "yes", "--cluster-port", s.bus)
+	}
 	cmd := exec.Command(s.bin, append(args, s.args...)...) //nolint:gosec // G204: arguments are the test's own
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(os.Environ(), s.env...)
