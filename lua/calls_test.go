@@ -85,6 +85,7 @@ func (b *bundle) sweep(worlds ...WorldRules) Swept {
 		all.Gone += swept.Gone
 		all.MatchesExpired += swept.MatchesExpired
 		all.TicketsExpired += swept.TicketsExpired
+		all.SeatsReleased += swept.SeatsReleased
 		all.Due = append(all.Due, swept.Due...)
 		if !swept.More {
 			return all

@@ -316,7 +316,7 @@ func (m *model) doOld() {
 	m.wantErr("old arrival", states[0].Err, ErrReplaced)
 	// Only that its instance does not hold it, and that time has passed.
 	its := func(line string) bool {
-		return unimportant.MatchString(line) || strings.HasPrefix(line, "meta calm_until") || strings.HasPrefix(line, "ip:")
+		return unimportant.MatchString(line) || strings.HasPrefix(line, "meta calm_until") || strings.HasPrefix(line, "meta ahead") || strings.HasPrefix(line, "ip:")
 	}
 	before, after := slices.DeleteFunc(before, its), slices.DeleteFunc(m.dump(), its)
 	if diff := cmp.Diff(before, after); diff != "" {

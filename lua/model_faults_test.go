@@ -14,16 +14,17 @@ import (
 // serve does what instances that lived through the last step would have done in it: renewed their leases,
 // extended their sessions' presence, and called something, so that it is not calm.
 func (m *model) serve() {
+	realmNow := (m.now + m.ahead()) / 1000
 	m.pipelined(func(pipe redis.Pipeliner) {
 		served := false
 		for i, s := range m.stores {
 			if m.alive[i] {
 				served = true
-				pipe.ZAddXX(m.ctx, m.key("ins"), redis.Z{Score: float64(m.now/1000 + 3000), Member: string(s.opts.Instance)})
+				pipe.ZAddXX(m.ctx, m.key("ins"), redis.Z{Score: float64(realmNow + 3000), Member: string(s.opts.Instance)})
 			}
 		}
 		if served {
-			pipe.HSet(m.ctx, m.key("meta"), "touched", m.now/1000)
+			pipe.HSet(m.ctx, m.key("meta"), "touched", realmNow)
 		}
 	})
 	for _, p := range m.players {

@@ -15,7 +15,10 @@
 -- @include time
 -- @include history
 local floor, recovery_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
-local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'ready_at', 'last', 'emptied')
+local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'ready_at', 'last', 'emptied', 'touched', 'ahead')
+-- The promoted replica may not have the last calls, and an emptied Redis has none: callers know the last place.
+local known_ms = math.floor(math.max(floor, tonumber(epoch)) / 1000)
+continue_time(math.max(tonumber(meta[6] or '0'), known_ms), tonumber(meta[7] or '0'))
 local current = history()
 -- An epoch below the caller's is that of an old history which is served again.
 if meta[1] and meta[2] == current and tonumber(meta[1]) >= tonumber(epoch) then
@@ -27,5 +30,5 @@ local opened = int(math.max(tonumber(meta[4] or '0') + 1, floor + 1, tonumber(ep
 local calm_until_ms = meta[1] and now_ms + presence_ttl_ms or 0
 local ready_at_ms, emptied = int(now_ms + recovery_ms), meta[1] and 0 or 1
 redis.call('HSET', meta_key, 'epoch', opened, 'history', current, 'ready_at', ready_at_ms, 'last', opened,
-  'touched', int(now_ms), 'calm_until', int(calm_until_ms), 'schema', '1', 'emptied', emptied)
+  'touched', int(now_ms), 'calm_until', int(calm_until_ms), 'schema', '1', 'emptied', emptied, 'ahead', int(ahead_us))
 return {1, '', int(now_ms), opened, ready_at_ms, emptied}

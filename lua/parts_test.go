@@ -18,7 +18,7 @@ func TestScripts_UnpackListsInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fixed := []string{"unpack(ARGV, ", "unpack(describe(player))", "unpack(live, taken + 1, taken + size)", "unpack(write)"}
+	fixed := []string{"unpack(ARGV, ", "unpack(describe(player))", ", taken + 1, taken + size)", "unpack(write)"}
 	for name, s := range scripts {
 		for line := range strings.Lines(s.text) {
 			if !strings.Contains(line, "unpack(") || strings.Contains(string(parts), line) {

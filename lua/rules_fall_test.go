@@ -17,7 +17,7 @@ var fallRules = []rule{
 			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 4
 			- pub b = 3
-			+ dc:check,x(10 min) @601001
+			+ dc:check,x(20 min) @601001
 			+ kp x = @301001
 			+ no:x(1440 min) #1001018|dequeued|trio|trio.#1001010|declined|@1001
 			+ no:x(1440 min) #1001016|dequeued|check|check.#1001007|declined|@1001
@@ -45,7 +45,7 @@ var fallRules = []rule{
 			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 3
 			- pub b = 2
-			+ dc:check,y(10 min) @601001
+			+ dc:check,y(20 min) @601001
 			+ kp y = @301001
 			+ no:x(1440 min) #1001013|match_cancelled|check|m1|declined|@1001
 			+ no:y(1440 min) #1001017|dequeued|check|check.#1001009|declined|@1001
@@ -72,7 +72,7 @@ var fallRules = []rule{
 			- pl x = #1001011|m1|@61001|h|check=#1001007,1,~k,f,,;trio=#1001010,1,~k,f,,
 			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub b = 2
-			+ dc:check,y(10 min) @601001
+			+ dc:check,y(20 min) @601001
 			+ kp y = @301001
 			+ no:x(1440 min) #1001013|match_cancelled|check|m1|declined|@1001
 			+ no:y(1440 min) #1001017|dequeued|check|check.#1001009|declined|@1001
@@ -104,7 +104,7 @@ var fallRules = []rule{
 			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 3
 			- pub b = 2
-			+ dc:check,x(10 min) @601001
+			+ dc:check,x(20 min) @601001
 			+ kp x = @301001
 			+ no:x(1440 min) #1001017|dequeued|trio|trio.#1001010|declined|@1001
 			+ no:x(1440 min) #1001015|dequeued|check|check.#1001007|declined|@1001
@@ -132,7 +132,7 @@ var fallRules = []rule{
 			- pl y = #1001011|m1|@61001|h|server=#1001009,1,~k,f,,
 			- pub a = 5
 			- pub b = 4
-			+ dc:server,x(10 min) @601001
+			+ dc:server,x(20 min) @601001
 			+ kp x = @301001
 			+ no:x(1440 min) #1001019|dequeued|trio|trio.#1001010|declined|@1001
 			+ no:x(1440 min) #1001017|dequeued|server|server.#1001007|declined|@1001
@@ -159,7 +159,7 @@ var fallRules = []rule{
 			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 3
 			- pub b = 2
-			+ dc:check,x(10 min) @601001
+			+ dc:check,x(20 min) @601001
 			+ no:x(1440 min) #1001013|match_cancelled|check|m1|declined|@1001
 			+ no:y(1440 min) #1001015|match_cancelled|check|m1|declined|@1001
 			+ pl x = #1001012||||trio=#1001010,1,~k,f,,
@@ -186,7 +186,7 @@ var fallRules = []rule{
 			- pl y = #1001011|m1|@61001|h|server=#1001009,1,~k,f,,
 			- pub a = 5
 			- pub b = 4
-			+ dc:server,x(10 min) @601001
+			+ dc:server,x(20 min) @601001
 			+ kp x = @301001
 			+ no:x(1440 min) #1001015|match_cancelled|server|m1|left|@1001
 			+ no:y(1440 min) #1001017|match_cancelled|server|m1|left|@1001
@@ -226,7 +226,7 @@ var fallRules = []rule{
 			- pl y = #1001011|m1|@61001|h|check=#1001009,1,~k,f,,
 			- pub a = 3
 			- pub b = 2
-			+ dc:check,y(10 min) @661001
+			+ dc:check,y(20 min) @661001
 			+ kp y = @361001
 			+ meta swept = @61001|2
 			+ no:x(1440 min) #61001001|match_cancelled|check|m1|timeout|@61001

@@ -39,7 +39,7 @@ type view struct {
 func (b *bundle) view() *view {
 	b.Helper()
 	v := &view{
-		now: b.now / 1000, records: map[ident.Player]Record{}, matches: map[ident.Match]Match{},
+		now: (b.now + b.ahead()) / 1000, records: map[ident.Player]Record{}, matches: map[ident.Match]Match{},
 		queues: map[ident.World]map[ident.Player]ident.Place{}, holders: map[string][]string{},
 		presences: map[ident.Player][]string{}, notices: map[ident.Player][]string{}, open: map[ident.World]string{},
 		apart: map[string]bool{}, rooms: map[string]map[string]float64{},

@@ -11,7 +11,7 @@ local function cancel_match(id, match, reason, out, spared)
       save(player)
       tell_player(player, presence, note(player, 'match_cancelled', match.world, id, reason))
       if out[player] and cooldown_ms > 0 then
-        write_last('SET', prefix .. 'dc:' .. match.world .. ',' .. player, int(now_ms + cooldown_ms), 'PX', cooldown_ms)
+        write_last('SET', prefix .. 'dc:' .. match.world .. ',' .. player, int(now_ms + cooldown_ms), 'PX', 2 * cooldown_ms)
       end
       if out[player] and out[player] ~= 'left' then
         end_ticket(player, nil, 'declined', presence)

@@ -3,18 +3,18 @@
 -- @include time
 -- @include history
 -- @include parts
-local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'ready_at', 'last', 'touched', 'calm_until', 'journal')
+local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'ready_at', 'last', 'touched', 'calm_until', 'journal', 'ahead')
 if meta[1] ~= epoch or meta[2] ~= history() then
   return {CODE_LOST_HISTORY, meta[1] or ''}
 end
+local touched_ms, before_us = tonumber(meta[5]), tonumber(meta[8] or '0')
+local was_silent = continue_time(touched_ms, before_us)
 -- What was held up on its way must not undo what was asked after it.
 if late_after_us > 0 and now_us > late_after_us then return {CODE_TOO_LATE, '', now_text} end
-local ready_at_ms, last, touched_ms, calm_until_ms = tonumber(meta[3]), tonumber(meta[4]), tonumber(meta[5]), tonumber(meta[6])
+local ready_at_ms, last, calm_until_ms = tonumber(meta[3]), tonumber(meta[4]), tonumber(meta[6])
 local is_read = meta[7] == '1' -- somebody reads the stream
-if math.abs(now_ms - touched_ms) > 2000 then
-  calm_until_ms = now_ms + presence_ttl_ms
-end
--- A bound further away than it can have been set was set before Redis' clock stepped back. An epoch opens after
+if was_silent then calm_until_ms = now_ms + presence_ttl_ms end
+-- A bound further away than it can have been set is of a realm whose time was set back by hand. An epoch opens after
 -- redis.recovery, which is a minute at most.
 local RECOVERY_MAX_MS = 60000
 local closed = ready_at_ms > now_ms and ready_at_ms <= now_ms + RECOVERY_MAX_MS
@@ -39,6 +39,7 @@ local function finish(reply)
     redis.call(unpack(write))
   end
   redis.call('HSET', meta_key, 'last', int(last), 'touched', now_text, 'calm_until', int(calm_until_ms))
+  if ahead_us ~= before_us then redis.call('HSET', meta_key, 'ahead', int(ahead_us)) end
   return reply
 end
 

@@ -19,8 +19,7 @@ local function format_presence(state, instance, generation)
   return state .. '|' .. epoch .. '|' .. instance .. '|' .. generation
 end
 
--- The score of a good lease lies ahead, but not further than a lease is long: then it was written
--- before Redis' clock stepped back.
+-- The score of a good lease lies ahead, but not further than a lease is long: then the realm's time was set back by hand.
 local LEASE_MS = 3000
 local leases = {}
 local function lease_is_good(instance)

@@ -49,7 +49,6 @@ local function forget_records()
       for _, t in ipairs(record.tickets) do
         local until_ms = tonumber(t.ended) and t.ended + KEPT_MS
         if is_waiting(t) or until_ms > now_ms then rest[#rest + 1] = t end
-        -- Redis' clock may have stepped back since it ended.
         if until_ms and until_ms > now_ms then kept[player] = math.max(kept[player] or 0, until_ms) end
       end
       record.tickets = rest
