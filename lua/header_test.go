@@ -193,7 +193,7 @@ func checkKeys(t *testing.T, h header, assembled string) {
 	}
 	// Cluster: all keys of a call lie in the slot of its realm.
 	for _, m := range regexp.MustCompile(`(?:redis\.call\('[A-Z]+', (?:'DESTROY', )?|(?:write_many|write_last|read_many)\('[A-Z]+', )([^,)]+)`).FindAllStringSubmatch(assembled, -1) {
-		if !regexp.MustCompile(`^(meta_key|key|queue|set|prefix \.\. |silent_set|met\(|keys\[i\]|unpack\(keys|'replication')`).MatchString(m[1]) {
+		if !regexp.MustCompile(`^(meta_key|key|queue|set|prefix \.\. |silent_set|stats|met\(|keys\[i\]|unpack\(keys|'replication')`).MatchString(m[1]) {
 			t.Errorf("a command on %s, which may not be of the realm", m[1])
 		}
 	}

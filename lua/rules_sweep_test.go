@@ -202,10 +202,6 @@ var sweepRules = []rule{
 		want: `
 			- w duel = #1001010|closing|
 			- wc duel = {}
-			- ws:duel mean = 0,@1001
-			- ws:duel open = 1
-			- ws:duel total = 1
-			- ws:duel waits = 30000000,1,0,0,0
 			+ meta swept = @1001|0
 			+ wt apart = @1001
 			+ wt trio = @1001

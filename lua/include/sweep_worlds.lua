@@ -41,15 +41,18 @@ local function expire_tickets(world, ttl_ms)
   tickets_expired = tickets_expired + end_heads(world, int(now_us - ttl_ms * 1000), 'expired')
 end
 
--- empty_world ends what waits in a world that is not open, and forgets one on its way out that is empty. Tickets of players
--- who are away end when they return or are gone.
+-- empty_world ends what waits in a world that is not open, and forgets one on its way out that is empty, its counts only if no
+-- match is open. Tickets of players who are away end when they return or are gone.
 local function empty_world(world)
   if end_heads(world, '+inf', 'world_closed') > 0 or world_states[world] ~= 'closing' then return end
   write_last('HDEL', prefix .. 'w', world)
   write_last('HDEL', prefix .. 'wc', world)
   write_last('HDEL', prefix .. 'wt', world)
-  write_last('DEL', prefix .. 'ws:' .. world)
-  open_changes[world] = nil
+  local stats = prefix .. 'ws:' .. world
+  if tonumber(redis.call('HGET', stats, 'open') or '0') + (open_changes[world] or 0) <= 0 then
+    write_last('DEL', stats)
+    open_changes[world] = nil
+  end
 end
 
 -- add_world_turns gives each world its turn, but nothing ends by time while it is calm.
