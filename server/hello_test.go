@@ -203,3 +203,28 @@ func TestWhoGoesBeforeItsWelcomeIsForgotten(t *testing.T) {
 	i.greet("ana")
 	eventually(t, "only who stayed has a session", func() bool { return i.server.hub.Count() == 1 })
 }
+
+// The player of a hello that was refused after its arrival is away, as it has no session here: it is not matched.
+func TestHello_RefusedInRecoveryDeparts(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Shared(t)
+	config := settings(t, func(c *configs.Config) {
+		c.Worlds = []configs.World{group("world1", 2)}
+		c.Redis.Recovery = time.Minute // longer than an answer may take
+		c.Presence.TTL = time.Hour     // no presence ends by itself here
+	})
+	p := launch(t, config).open()
+	presence := fmt.Sprintf("mm:{%s}:pr:ana", config.Realm)
+	exists := func() int64 {
+		n, err := redis.Do(t.Context(), "EXISTS", presence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.(int64)
+	}
+	id := p.send(`"type":"hello","player_id":"ana","have":{"tickets":["world1.1"]}`)
+	eventually(t, "the player has arrived", func() bool { return exists() == 1 })
+	answer := p.await("an answer", func(o object) bool { return o["id"] == id })
+	wantFields(t, answer, object{"type": "error", "code": "unavailable"})
+	eventually(t, "the player has departed", func() bool { return exists() == 0 })
+}

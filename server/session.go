@@ -158,7 +158,10 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 	}
 	st, err := c.server.presence.Arrive(ctx, lua.Session{Player: player}, func() bool { return !c.gone.Load() })
 	if err == nil {
-		st, err = c.settled(ctx, hello.Have, st)
+		arrived := lua.Session{Player: player, Generation: st.Generation}
+		if st, err = c.settled(ctx, hello.Have, st); err != nil {
+			c.depart(arrived) // it has no session, and must not be matched
+		}
 	}
 	if err != nil {
 		c.server.hub.Leave(c.session)
