@@ -161,7 +161,7 @@ func serve(ctx context.Context, stderr *logqueue.Writer, with startup) error {
 			case <-hangup:
 				if endsOnHangup {
 					stop()
-				} else if err := instance.Reload(); err != nil {
+				} else if _, err := instance.Reload(); err != nil {
 					log.Error().Err(err).Msg("settings not read again")
 				}
 			}

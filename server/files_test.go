@@ -5,6 +5,8 @@ import (
 	"net"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"github.com/musterhq/muster/internal/loopback"
 )
 
@@ -77,5 +79,18 @@ func TestAPortTakesNoMoreThanFilesCarry(t *testing.T) {
 	}
 	for _, conn := range append(open, conn) {
 		_ = conn.Close()
+	}
+}
+
+func TestFiles_AreNotedIfFew(t *testing.T) {
+	t.Parallel()
+	for files, noted := range map[int]bool{256: true, 1000: true, 20_000: false, 1_000_000: false} {
+		log := new(logged)
+		s := &Server{log: zerolog.New(log)}
+		s.config.Limits.Connections = 100_000
+		s.noteFiles(files)
+		if got := log.buf.Len() > 0; got != noted {
+			t.Errorf("%d files: noted %v, want %v", files, got, noted)
+		}
 	}
 }

@@ -108,7 +108,7 @@ func (i *instance) reload(change func(*configs.Config)) {
 	i.mu.Lock()
 	change(&i.config)
 	i.mu.Unlock()
-	if err := i.server.Reload(); err != nil {
+	if _, err := i.server.Reload(); err != nil {
 		i.tb.Fatal(err)
 	}
 }

@@ -41,11 +41,19 @@ func (s *Server) opsHandler() http.Handler {
 	return protection.Handler(engine)
 }
 
-// postReload reads the settings again and says what is wrong with them, if anything.
+// reloaded is the answer to a reload.
+type reloaded struct {
+	Status string `json:"status"`
+	// Restart names the keys whose values hold after a restart only.
+	Restart []string `json:"restart"`
+}
+
+// postReload reads the settings again and says what is wrong with them, or which changes need a restart.
 func (s *Server) postReload(c *gin.Context) {
-	if err := s.Reload(); err != nil {
+	restart, err := s.Reload()
+	if err != nil {
 		refuse(c, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
-	c.PureJSON(http.StatusOK, gin.H{"status": "reloaded"})
+	c.PureJSON(http.StatusOK, reloaded{Status: "reloaded", Restart: append([]string{}, restart...)})
 }

@@ -3,7 +3,9 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -119,6 +121,10 @@ func TestAReloadNamesWhatNeedsARestart(t *testing.T) {
 	lines := i.log.lines(t, "settings changed that need a restart")
 	if len(lines) != 1 || !slices.Equal(lines[0]["keys"].([]any), []any{"limits.connections", "presence.ttl", "drain"}) {
 		t.Errorf("logged %v", lines)
+	}
+	answer := serve(i.server.opsHandler(), httptest.NewRequest(http.MethodPost, "/reload", http.NoBody))
+	if want := `{"status":"reloaded","restart":["limits.connections","presence.ttl","drain"]}`; strings.TrimSpace(answer.Body.String()) != want {
+		t.Errorf("/reload answers %s, want %s", answer.Body, want)
 	}
 	for origin, status := range map[string]int{"https://game.example": http.StatusSwitchingProtocols, "http://" + i.address: http.StatusSwitchingProtocols, "https://old.example": http.StatusForbidden} {
 		a := exchange(t, i.address, i.handshake(fmt.Sprint("Origin: ", origin)))

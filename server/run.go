@@ -57,6 +57,7 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 		running.Go(func() { serve(s.ops, ops) })
 	}
 	started(public.Addr().String())
+	s.noteFiles(openFiles())
 	select {
 	case <-ctx.Done():
 	case err = <-failed:

@@ -137,12 +137,19 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 
 // mostConnections is how many may be open: what the settings say, and no more than so many files carry.
 func (s *Server) mostConnections(files int) int {
-	wanted, most := s.config.Limits.Connections, carried(files, runtime.GOMAXPROCS(0))
-	if wanted > most {
+	return min(s.config.Limits.Connections, carried(files, runtime.GOMAXPROCS(0)))
+}
+
+// fewConnections is a number that is not enough for an instance in production.
+const fewConnections = 1000
+
+// noteFiles logs that so many open files carry few connections, if the settings want more.
+func (s *Server) noteFiles(files int) {
+	wanted, most := s.config.Limits.Connections, s.mostConnections(files)
+	if most < wanted && most < fewConnections {
 		s.log.Info().Int("files", files).Int("limit", wanted).Int("connections", most).
 			Msg("fewer connections than limits.connections: raise the hard limit of open files (ulimit -Hn)")
 	}
-	return min(wanted, most)
 }
 
 // handler is what clients reach.
@@ -165,26 +172,26 @@ func (s *Server) Ready() bool {
 }
 
 // Reload reads the settings again. Worlds, origins and the level of the log change at once, without a lost
-// ticket; what needs a restart is named in the log.
-func (s *Server) Reload() error {
+// ticket. It returns, and logs, the keys of settings that differ from those of the start and need a restart.
+func (s *Server) Reload() (restart []string, err error) {
 	changed, err := s.opts.Reload()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if keys := configs.Difference(s.config, changed); len(keys) > 0 {
-		s.log.Warn().Strs("keys", keys).Msg("settings changed that need a restart")
+	if restart = configs.Difference(s.config, changed); len(restart) > 0 {
+		s.log.Warn().Strs("keys", restart).Msg("settings changed that need a restart")
 	}
 	ctx, cancel := context.WithTimeout(s.base, requestTimeout)
 	defer cancel()
 	if err := s.worlds.Replace(ctx, changed.Worlds); err != nil {
-		return err
+		return nil, err
 	}
 	s.origins.set(changed.Origins)
 	if s.opts.SetLogLevel != nil {
 		s.opts.SetLogLevel(changed.Log.Level)
 	}
 	s.log.Info().Msg("settings read again")
-	return nil
+	return restart, nil
 }
 
 // upgrade makes a request a WebSocket. The handler returns; who waits for the client goes on alone.
