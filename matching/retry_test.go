@@ -103,8 +103,9 @@ func TestAJoinThatWaitedIsAnsweredInTime(t *testing.T) {
 		first, second := join(t, m, "w", lua.Join{Player: "p"}), join(t, m, "w", lua.Join{Player: "q"})
 		<-first
 		<-second
-		if want := answerWithin - 1500*time.Millisecond; budget != want {
-			t.Errorf("the second call had %v left, want %v", budget, want)
+		const rest = 10 * time.Millisecond // at most, between the two calls
+		if most := answerWithin - 1500*time.Millisecond; budget > most || budget < most-rest {
+			t.Errorf("the second call had %v left, want at most %v", budget, most)
 		}
 	})
 }
