@@ -27,7 +27,7 @@ func TestDocumentedSettings(t *testing.T) {
 			t.Errorf("%s shows no settings", page)
 		}
 		for _, block := range blocks {
-			file := strings.ReplaceAll(block[1], "/etc/muster/allocator.secret", secret)
+			file := strings.NewReplacer("/etc/muster/allocator.secret", secret, "allocator.secret", secret).Replace(block[1])
 			if c, err := Load(Options{File: write(t, "muster.yaml", file)}); err != nil || c.Worlds[0].Allocator == nil {
 				t.Errorf("%s: %v", page, err)
 			}

@@ -18,6 +18,9 @@ var program string
 const parallelism = "4"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asWebsocat) != "" {
+		os.Exit(websocat(os.Args[1:], os.Stdin, os.Stdout))
+	}
 	if err := flag.Set("test.parallel", parallelism); err != nil {
 		panic(err)
 	}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Sees to it that the tests find their tools: a C compiler for the race detector, redis-server (7.0
 # or newer; REDIS_SERVER_BIN names another), PostgreSQL (POSTGRES_BIN names the directory of another's
-# programs) and Chromium (CHROME_BIN names another browser of its kind). As root on Debian or a system
+# programs), Chromium (CHROME_BIN names another browser of its kind), and Python and curl for the
+# examples of the documents. As root on Debian or a system
 # derived from it, it installs what is missing and nothing else; elsewhere it says what to install and
 # fails.
 set -euo pipefail
@@ -22,6 +23,8 @@ have "${CC:-}" gcc clang || missing+=(gcc libc6-dev)
 have make || missing+=(make)
 have "${REDIS_SERVER_BIN:-}" redis-server || missing+=(redis-server)
 have "${POSTGRES_BIN:-/nowhere}/postgres" postgres /usr/lib/postgresql/*/bin/postgres || missing+=(postgresql)
+have python3 || missing+=(python3)
+have curl || missing+=(curl)
 have "${CHROME_BIN:-}" chromium chromium-browser google-chrome google-chrome-stable || missing+=(chromium)
 
 if [ ${#missing[@]} -eq 0 ]; then
