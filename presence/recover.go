@@ -67,7 +67,7 @@ func (k *Keeper) recover(ctx context.Context) error {
 		if epoch.Number == k.opts.Store.Epoch() {
 			return nil // somebody recovered it while this call was on its way
 		}
-		if err = k.enter(ctx, epoch.Number); err == nil {
+		if err = k.enter(ctx, epoch); err == nil {
 			k.opensAt.Store(int64(time.Since(started) + epoch.OpensIn))
 			if epoch.Emptied && k.opts.Emptied != nil {
 				k.opts.Emptied()
@@ -83,8 +83,8 @@ func (k *Keeper) recover(ctx context.Context) error {
 
 // enter brings this instance into a new epoch. Only at its end do calls name the epoch: a session must not
 // write in it before its assertion.
-func (k *Keeper) enter(ctx context.Context, epoch ident.Place) error {
-	before := k.opts.Store.Epoch()
+func (k *Keeper) enter(ctx context.Context, opened lua.Epoch) error {
+	before, epoch := k.opts.Store.Epoch(), opened.Number
 	k.raiseFloor(epoch)
 	// From here on nothing is taken in of the old history, so that the assertions are the last word on it.
 	k.opts.Sessions.BeginEpoch(epoch)
@@ -108,8 +108,11 @@ func (k *Keeper) enter(ctx context.Context, epoch ident.Place) error {
 		k.opts.Log.Debug().Stringer("epoch", epoch).Msg("epoch entered")
 		return nil
 	}
-	k.opts.Log.Warn().Stringer("epoch", epoch).Int("sessions", len(all)).Int("adopted", len(adopted)).
-		Msg("redis lost its history; sessions were asserted in a new epoch")
+	what := "redis restarted or failed over with its data; sessions were asserted in a new epoch"
+	if opened.Emptied {
+		what = "redis lost its data; sessions were asserted in a new epoch"
+	}
+	k.opts.Log.Warn().Stringer("epoch", epoch).Int("sessions", len(all)).Int("adopted", len(adopted)).Msg(what)
 	return nil
 }
 

@@ -94,7 +94,7 @@ func (m *metrics) observe(sessions func() int, redisUp func() bool, epochs func(
 			func() float64 { return float64(sessions()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "muster_redis_up", Help: "1 while Redis answers."},
 			func() float64 { return number(redisUp()) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "muster_epochs_total", Help: "Epochs entered; each after the first is a loss of Redis' history."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "muster_epochs_total", Help: "Epochs entered; each after the first is a restart, a failover or a loss of Redis' data."},
 			func() float64 { return float64(epochs()) }),
 	)
 }

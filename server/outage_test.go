@@ -62,6 +62,9 @@ func TestAnOutageOfRedisIsAnsweredInTimeAndHeals(t *testing.T) {
 			wantFields(t, cem.match(), object{"players": []any{object{"id": "cem"}, object{"id": "dan"}}})
 			timely(t, "matching", back)
 			wantFields(t, ben.status()["match"].(object), object{"id": match["id"]})
+			if n := len(one.log.lines(t, "redis lost its data; sessions were asserted in a new epoch")); n != 0 {
+				t.Error("the log says that data were lost")
+			}
 		})
 	}
 }
@@ -223,6 +226,9 @@ func TestWhatRedisForgetsTheInstancesBringBack(t *testing.T) {
 	eventually(t, "a new epoch is entered by both", func() bool {
 		return one.server.presence.Epochs() == 2 && two.server.presence.Epochs() == 2 && one.server.Ready() && two.server.Ready()
 	})
+	if n := len(one.log.lines(t, "redis lost its data; sessions were asserted in a new epoch")); n != 1 {
+		t.Errorf("the log says %d times that data were lost", n)
+	}
 	wantFields(t, ana.status()["match"].(object), object{"id": match["id"], "rooms": match["rooms"], "players": match["players"]})
 	for p, ticket := range tickets {
 		wantFields(t, entries(p.status(), "queued")[0], object{"ticket_id": ticket["ticket_id"], "enqueued_at": ticket["enqueued_at"]})
