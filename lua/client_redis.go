@@ -84,8 +84,9 @@ func checkIgnored(u *url.URL, query url.Values, database int) error {
 }
 
 // newClient builds the client for a URL. Calls are not retried by it: a script whose reply was lost is sent again only
-// by those who know that it may be. The error shows no part of the URL.
-func newClient(raw string, timeout time.Duration) (redis.UniversalClient, error) {
+// by those who know that it may be. connected is called for each connection that was set up. The error shows no part of
+// the URL.
+func newClient(raw string, timeout time.Duration, connected func(context.Context, *redis.Conn) error) (redis.UniversalClient, error) {
 	redis.SetLogger(silent{})
 	var options any
 	err := dsn.Check(raw, func() (err error) { options, err = parseURL(raw); return err })
@@ -94,13 +95,13 @@ func newClient(raw string, timeout time.Duration) (redis.UniversalClient, error)
 	}
 	switch o := options.(type) {
 	case *redis.FailoverOptions:
-		o.MaxRetries, o.DialerRetries = -1, 1
+		o.MaxRetries, o.DialerRetries, o.OnConnect = -1, 1, connected
 		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
 		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 		byOwnName(o.TLSConfig)
 		return redis.NewFailoverClient(o), nil
 	case *redis.ClusterOptions:
-		o.MaxRetries, o.DialerRetries = -1, 1
+		o.MaxRetries, o.DialerRetries, o.OnConnect = -1, 1, connected
 		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
 		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 		o.MaintNotificationsConfig = noNotifications()
@@ -109,14 +110,14 @@ func newClient(raw string, timeout time.Duration) (redis.UniversalClient, error)
 		byOwnName(o.TLSConfig)
 		return redis.NewClusterClient(o), nil
 	case *redis.Options:
-		return newSingleClient(o, timeout), nil
+		return newSingleClient(o, timeout, connected), nil
 	default:
 		return nil, fmt.Errorf("options of type %T", o)
 	}
 }
 
-func newSingleClient(o *redis.Options, timeout time.Duration) *redis.Client {
-	o.MaxRetries, o.DialerRetries = -1, 1
+func newSingleClient(o *redis.Options, timeout time.Duration, connected func(context.Context, *redis.Conn) error) *redis.Client {
+	o.MaxRetries, o.DialerRetries, o.OnConnect = -1, 1, connected
 	o.ContextTimeoutEnabled, o.DisableIdentity = true, true
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 	o.MaintNotificationsConfig = noNotifications()

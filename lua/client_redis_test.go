@@ -78,7 +78,7 @@ func TestClientOfURL(t *testing.T) {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
 			got := "error"
-			if c, err := newClient(url, time.Second); err == nil {
+			if c, err := newClient(url, time.Second, nil); err == nil {
 				got = described(c)
 				_ = c.Close()
 			}

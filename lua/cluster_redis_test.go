@@ -35,6 +35,11 @@ func TestCluster_OnlyNeedsItsOwnNode(t *testing.T) {
 	nodes := redistest.StartNodes(t, 3, time.Minute) // no node takes another for failed
 	be, direct := backend{url: func(testing.TB) string { return nodes.URL() }}, admins(t, nodes)
 	b := newRealm(t, be, 2)
+	other := nodes.Primaries[(nodes.Of(keyMeta("main"))+1)%len(nodes.Primaries)]
+	want := "redis.url names one node of a Cluster: name another one too, as ?addr=host:port"
+	if got := sentenceOf(t, "redis://"+other.Addr()); got != want {
+		t.Errorf("of a single node it says %q", got)
+	}
 	own := nodes.Of(keyMeta(b.realm))
 	if err := b.rdb.Ping(t.Context()).Err(); err != nil { // the client knows all nodes
 		t.Fatal(err)

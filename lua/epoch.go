@@ -22,6 +22,9 @@ type Epoch struct {
 // was opened under. floor is the highest place that this instance has seen. It does not set the Store's
 // epoch: see SetEpoch.
 func (s *Store) OpenEpoch(ctx context.Context, floor ident.Place) (Epoch, error) {
+	if err := s.ensureAccess(ctx); err != nil {
+		return Epoch{}, err
+	}
 	recovery := s.opts.Recovery
 	if s.Embedded() {
 		recovery = 0 // nobody else can have anything to assert
@@ -51,6 +54,9 @@ type Lease struct {
 
 // RenewLease extends this instance's lease. To be called each second: a lease is 3 s long.
 func (s *Store) RenewLease(ctx context.Context) (Lease, error) {
+	if err := s.ensureAccess(ctx); err != nil {
+		return Lease{}, err
+	}
 	r, err := s.run(ctx, "renew_lease")
 	if err != nil {
 		return Lease{}, err

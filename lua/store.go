@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -55,6 +54,8 @@ type Store struct {
 	onBack        func(...ident.World)
 	clock         redisClock
 	stream        streamClient
+	access        access
+	connection    connection
 }
 
 // Open builds the client and assembles the scripts. It does not wait for Redis; see Prepare.
@@ -62,7 +63,7 @@ func Open(opts Options) (*Store, error) {
 	if opts.CallTimeout == 0 {
 		opts.CallTimeout = DefaultCallTimeout
 	}
-	s := &Store{opts: opts, keys: []string{keyMeta(opts.Realm)}, clock: redisClock{began: time.Now()}}
+	s := &Store{opts: opts, connection: connectionOf(opts.URL), keys: []string{keyMeta(opts.Realm)}, clock: redisClock{began: time.Now()}}
 	s.onLostHistory = func(context.Context) error { return ErrLostHistory }
 	s.onTold, s.onBack = func(Told) bool { return true }, func(...ident.World) {}
 	var err error
@@ -72,6 +73,9 @@ func Open(opts Options) (*Store, error) {
 	if opts.URL == "" && opts.within == nil {
 		s.embedded = startEmbedded()
 		s.opts.within = s.embedded
+	}
+	if s.opts.within == nil {
+		s.access.doubt()
 	}
 	if s.rdb, err = s.newClient(); err != nil {
 		return nil, fmt.Errorf("redis.url: %w", err)
@@ -83,9 +87,9 @@ func Open(opts Options) (*Store, error) {
 // newClient builds a client of the Redis that the options name.
 func (s *Store) newClient() (redis.UniversalClient, error) {
 	if e := s.opts.within; e != nil {
-		return newSingleClient(&redis.Options{Addr: "embedded", Dialer: e.dial}, s.opts.CallTimeout), nil
+		return newSingleClient(&redis.Options{Addr: "embedded", Dialer: e.dial}, s.opts.CallTimeout, nil), nil
 	}
-	return newClient(s.opts.URL, s.opts.CallTimeout)
+	return newClient(s.opts.URL, s.opts.CallTimeout, s.access.connected)
 }
 
 // OnLostHistory sets what is done when a call meets another history than its own: it returns nil once
@@ -176,6 +180,9 @@ func (s *Store) outlived(ctx context.Context, epoch ident.Place) error {
 // attempt sends calls once. Those that were not carried out are sent again, and no others: those whose script Redis does not
 // know, when it does, and those that were too late, where its clock has gone forward since its last reply.
 func (s *Store) attempt(ctx context.Context, calls []call) ([]reply, error) {
+	if err := s.access.refusal(); err != nil {
+		return nil, err
+	}
 	replies, undone, err := s.send(ctx, calls, nil)
 	if len(undone) > 0 && err == nil {
 		replies, err = s.sendUndone(ctx, calls, replies, undone)
@@ -236,10 +243,13 @@ func (s *Store) send(ctx context.Context, calls []call, unknown map[string]bool)
 			cmds[i] = pipe.EvalSha(ctx, script.sha, s.keys, args...)
 		}
 	}
-	_, _ = pipe.Exec(ctx) // each call has its own error
+	_, whole := pipe.Exec(ctx)
 	replies = make([]reply, len(calls))
 	for i, c := range calls {
 		failed := cmds[i].Err()
+		if failed == nil && cmds[i].Val() == nil {
+			failed = whole // no call has an error of its own if the connection could not be set up
+		}
 		if s.opts.Observe != nil {
 			s.opts.Observe(c.script, time.Since(start), failed)
 		}
@@ -289,20 +299,6 @@ func (s *Store) deliver(r reply) (epoch ident.Place, inTime bool) {
 // refusals are the errors of a Redis that cannot serve now; anything else that it answers is a fault of ours.
 var refusals = []string{"NOSCRIPT", "LOADING", "READONLY", "OOM", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "MISCONF",
 	"NOREPLICAS", "TRYAGAIN", "MOVED", "ASK", "NOAUTH", "WRONGPASS", "NOPERM", "ERR max number of clients"}
-
-// unavailable names the script, and says ErrUnavailable where that is what the error comes to.
-func (s *Store) unavailable(name string, err error) error {
-	var answered redis.Error
-	if errors.As(err, &answered) && !errors.Is(err, redis.Nil) {
-		for _, prefix := range refusals {
-			if strings.HasPrefix(answered.Error(), prefix) {
-				return fmt.Errorf("script %s: %w: %w", name, ErrUnavailable, err)
-			}
-		}
-		return fmt.Errorf("script %s: %w", name, err)
-	}
-	return fmt.Errorf("script %s: %w: %w", name, ErrUnavailable, err)
-}
 
 // reply is a script's reply: a status, the own part of what was told, Redis' time, and what else it says.
 type reply []any

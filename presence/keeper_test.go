@@ -2,6 +2,7 @@ package presence
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -115,6 +116,40 @@ func TestAwayIsSaidOnce(t *testing.T) {
 			t.Error("ready though Redis is away for the length of a lease")
 		}
 	})
+}
+
+func TestRenewal_SaysEachTroubleOnce(t *testing.T) {
+	inBubble(t, func(b *fakeBundle) {
+		b.store.fail("renewLease", lua.ErrUnavailable)
+		b.start()
+		for _, sentence := range []string{"add +info", "add +xadd"} {
+			pass(3 * time.Second)
+			b.store.fail("renewLease", &lua.SetupError{Sentence: sentence})
+		}
+		pass(3 * time.Second)
+		if b.keeper.Ready() {
+			t.Error("ready without a lease")
+		}
+		b.store.fail("renewLease", nil)
+		pass(3 * time.Second)
+		want := []string{`warn "redis is away; waiting for it"`, `error "add +info"`, `error "add +xadd"`, `info "redis is back"`}
+		if got := b.logged(); !slices.Equal(got, want) {
+			t.Errorf("logged %q, want %q", got, want)
+		}
+	})
+}
+
+// logged are the lines of the log, as level and message.
+func (b *fakeBundle) logged() []string {
+	var lines []string
+	for text := range strings.Lines(b.log.String()) {
+		var line struct{ Level, Message string }
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			b.Fatal(err)
+		}
+		lines = append(lines, fmt.Sprintf("%s %q", line.Level, line.Message))
+	}
+	return lines
 }
 
 func TestALeaseThatLapsedHasAllArriveAgain(t *testing.T) {

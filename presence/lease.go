@@ -13,17 +13,16 @@ import (
 
 // renewLoop renews the instance's lease. Everything else that waits for Redis to be back hangs on it.
 func (k *Keeper) renewLoop(ctx context.Context) {
-	var away error
+	var away, said = error(nil), ""
 	for {
 		start := time.Now()
 		err := k.renew(ctx, away != nil)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
-		case err != nil && away == nil:
-			k.opts.Log.Warn().Err(err).Msg("redis is away; waiting for it")
-		case err == nil && away != nil:
-			k.opts.Log.Info().Msg("redis is back")
+		}
+		if now := trouble(err); now != said {
+			k.sayTrouble(now, err)
+			said = now
 		}
 		away = err
 		pause := renewInterval
@@ -33,6 +32,34 @@ func (k *Keeper) renewLoop(ctx context.Context) {
 		if !wait(ctx, pause-time.Since(start)) {
 			return
 		}
+	}
+}
+
+// redisAway is the trouble that ends by itself.
+const redisAway = "redis is away; waiting for it"
+
+// trouble is what keeps the lease from being renewed, in a sentence; "" for nothing.
+func trouble(err error) string {
+	var setup *lua.SetupError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &setup):
+		return setup.Sentence
+	default:
+		return redisAway
+	}
+}
+
+// sayTrouble logs a trouble that is new, or that there is none any more. What an operator has to change is an error.
+func (k *Keeper) sayTrouble(now string, err error) {
+	switch now {
+	case "":
+		k.opts.Log.Info().Msg("redis is back")
+	case redisAway:
+		k.opts.Log.Warn().Err(err).Msg(now)
+	default:
+		k.opts.Log.Error().Err(err).Msg(now)
 	}
 }
 
