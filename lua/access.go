@@ -25,13 +25,21 @@ func (a *access) connected(context.Context, *redis.Conn) error {
 	return nil
 }
 
-// refusal returns the error of a call while the last check found something missing, and nil otherwise. A script that
-// lacks a right fails after its first writes, so that none may begin.
+// refusal returns the error of a call while the last check found something missing, and nil otherwise.
 func (a *access) refusal() error {
 	if denied := a.denied.Load(); denied != nil {
 		return denied
 	}
 	return nil
+}
+
+// permit returns the error of a call while something is missing, or not yet checked. A script that lacks a right fails after
+// its first writes, so that none may begin.
+func (s *Store) permit(ctx context.Context) error {
+	if s.access.doubts.Load() > 0 && s.access.checked.Load() == 0 {
+		return s.ensureAccess(ctx)
+	}
+	return s.access.refusal()
 }
 
 // ensureAccess checks what Redis lets this instance do, if that is in doubt.
@@ -104,6 +112,7 @@ xadd KEY * f v
 zadd KEY 1 v
 zcard KEY
 zcount KEY 0 1
+zmscore KEY v
 zrange KEY 0 1
 zrangebyscore KEY 0 1
 zrank KEY v

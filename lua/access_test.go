@@ -64,7 +64,7 @@ func TestAccess_ListsCommandsOfScripts(t *testing.T) {
 	}
 	var s Store
 	for name, script := range scripts {
-		for _, m := range regexp.MustCompile(`redis\.p?call\('([A-Z]+)'`).FindAllStringSubmatch(script.text, -1) {
+		for _, m := range regexp.MustCompile(`(?:redis\.p?call|write_many|write_last|read_many)\('([A-Z]+)'`).FindAllStringSubmatch(script.text, -1) {
 			needed := regexp.MustCompile("(?m)^" + strings.ToLower(m[1]) + `\b`)
 			if !needed.MatchString(strings.Join(s.neededCommands(), "\n")) {
 				t.Errorf("%s runs %s, which is not among the commands that are checked", name, m[1])

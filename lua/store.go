@@ -180,7 +180,7 @@ func (s *Store) outlived(ctx context.Context, epoch ident.Place) error {
 // attempt sends calls once. Those that were not carried out are sent again, and no others: those whose script Redis does not
 // know, when it does, and those that were too late, where its clock has gone forward since its last reply.
 func (s *Store) attempt(ctx context.Context, calls []call) ([]reply, error) {
-	if err := s.access.refusal(); err != nil {
+	if err := s.permit(ctx); err != nil {
 		return nil, err
 	}
 	replies, undone, err := s.send(ctx, calls, nil)
