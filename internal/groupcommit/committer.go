@@ -32,8 +32,11 @@ const (
 	DefaultPendingMax = 10_000
 	// DefaultTooOld leaves a commit one second, where a client gives up after three.
 	DefaultTooOld = 2 * time.Second
-	// restTime is little to a request that waits, and several times what a commit takes unless cores are short.
-	restTime = 3 * time.Millisecond
+	// apart is how long after the begin of a commit a rest behind it ends at the soonest. It is little to a request that waits,
+	// and several times what a commit takes unless cores are short. Behind a commit that took long a rest is as long as that,
+	// restMax at most.
+	apart   = 3500 * time.Microsecond
+	restMax = 2 * time.Millisecond
 )
 
 // Options bound a committer.
@@ -206,9 +209,10 @@ func (c *Committer[Q, R]) run(ctx context.Context, done chan struct{}) {
 	for ctx.Err() == nil {
 		poked := c.take()
 		if n := len(c.taken); n > 0 || poked || again {
+			began := time.Now()
 			again = c.commitTaken(lasting)
 			if waiting, _ := c.Waiting(); n+waiting > 1 && !again {
-				c.rest(ctx)
+				c.rest(ctx, time.Since(began))
 			}
 			continue
 		}
@@ -273,9 +277,9 @@ func (c *Committer[Q, R]) commitTaken(ctx context.Context) (again bool) {
 	return again
 }
 
-// rest lets requests gather.
-func (c *Committer[Q, R]) rest(ctx context.Context) {
-	timer := time.NewTimer(restTime)
+// rest lets requests gather behind a commit that took so long.
+func (c *Committer[Q, R]) rest(ctx context.Context, took time.Duration) {
+	timer := time.NewTimer(max(apart-took, min(took, restMax)))
 	defer timer.Stop()
 	for resting := c.mayRest(); resting; {
 		select {

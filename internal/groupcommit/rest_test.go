@@ -11,29 +11,33 @@ import (
 // TestRest has 1 committed, then others that came during that commit, and the next half a millisecond behind the end of it.
 func TestRest(t *testing.T) {
 	t.Parallel()
-	const takes, pause = time.Millisecond, time.Millisecond / 2
+	const brief, long, pause = time.Millisecond, 5 * time.Millisecond, time.Millisecond / 2
 	for name, c := range map[string]struct {
+		takes          time.Duration
 		during, behind []int
 		commits        [][]int
 		began          []time.Duration
 	}{
 		"behind a commit during which another came": {
-			[]int{2, 3}, []int{4}, [][]int{{1}, {2, 3, 4}}, []time.Duration{0, takes + restTime},
+			brief, []int{2, 3}, []int{4}, [][]int{{1}, {2, 3, 4}}, []time.Duration{0, apart},
 		},
 		"and behind one of several": {
-			[]int{2, 3}, []int{4, 5}, [][]int{{1}, {2, 3, 4, 5}, {6}}, []time.Duration{0, takes + restTime, 2*takes + 2*restTime},
+			brief, []int{2, 3}, []int{4, 5}, [][]int{{1}, {2, 3, 4, 5}, {6}}, []time.Duration{0, apart, 2 * apart},
+		},
+		"no longer than its bound behind one that took long": {
+			long, []int{2}, []int{3}, [][]int{{1}, {2, 3}}, []time.Duration{0, long + restMax},
 		},
 		"until there is a full commit": {
-			[]int{2}, []int{3, 4, 5, 6}, [][]int{{1}, {2, 3, 4, 5, 6}}, []time.Duration{0, takes + pause},
+			brief, []int{2}, []int{3, 4, 5, 6}, [][]int{{1}, {2, 3, 4, 5, 6}}, []time.Duration{0, brief + pause},
 		},
 		"none behind one that was alone": {
-			nil, []int{2}, [][]int{{1}, {2}}, []time.Duration{0, takes + pause},
+			brief, nil, []int{2}, [][]int{{1}, {2}}, []time.Duration{0, brief + pause},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r, origin := &recorder{takes: takes}, time.Now()
+				r, origin := &recorder{takes: c.takes}, time.Now()
 				var began []time.Duration
 				committer := start(t, Options{Max: 5}, func(ctx context.Context, batch []int) ([]int, bool, error) {
 					began = append(began, time.Since(origin))
@@ -47,10 +51,10 @@ func TestRest(t *testing.T) {
 				}
 				ask(1)
 				ask(c.during...)
-				time.Sleep(takes + pause) //nolint:forbidigo // the bubble's clock
+				time.Sleep(c.takes + pause) //nolint:forbidigo // the bubble's clock
 				ask(c.behind...)
 				if len(c.commits) > 2 {
-					time.Sleep(restTime + takes) //nolint:forbidigo // the bubble's clock
+					time.Sleep(apart) //nolint:forbidigo // the bubble's clock
 					ask(6)
 				}
 				for _, a := range answers {
@@ -88,7 +92,7 @@ func TestStopDuringARest(t *testing.T) {
 		for q := range 3 {
 			do(t.Context(), c, q)
 		}
-		time.Sleep(restTime / 2) //nolint:forbidigo // the bubble's clock
+		time.Sleep(2500 * time.Microsecond) //nolint:forbidigo // the bubble's clock
 		begin, waits := time.Now(), do(t.Context(), c, 3)
 		c.Stop()
 		wantAnswer(t, waits, 0, ErrStopped)
