@@ -32,8 +32,8 @@ func TestInstance_IsNotReadyWithoutChannels(t *testing.T) {
 	if a := i.call("ana", post, joinPath, `{"world":"voice"}`); a.status != http.StatusServiceUnavailable {
 		t.Errorf("a join is answered %d: %v", a.status, a.body)
 	}
-	if n, err := redis.Do(t.Context(), "DBSIZE"); err != nil || n != int64(0) {
-		t.Errorf("%v keys are written, %v", n, err)
+	if n, err := redis.Do(t.Context(), "HEXISTS", "mm:{"+config.Realm+"}:meta", "epoch"); err != nil || n != int64(0) {
+		t.Errorf("an epoch was opened (%v), %v", n, err)
 	}
 	user("&" + pattern)
 	eventually(t, "it is ready", i.server.Ready)
