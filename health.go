@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -12,8 +14,12 @@ import (
 // healthCommand asks a running instance how it is, for containers that have no other program.
 func healthCommand() *cobra.Command {
 	var url string
-	cmd := &cobra.Command{Use: "health", Short: "Ask a running instance whether it is well", Args: noArguments, SilenceUsage: true, SilenceErrors: true}
-	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:8080/readyz", "what to ask")
+	cmd := &cobra.Command{
+		Use: "health", Short: "Check that a running server is ready", Args: noArguments, SilenceUsage: true, SilenceErrors: true,
+		Long:    "Check that a running server is ready. The exit code is 0 if it is, else 1.",
+		Example: "  muster health\n  muster health --url http://127.0.0.1:9090/readyz",
+	}
+	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:8080/readyz", "address of the check, /readyz or /healthz")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second)
 		defer cancel()
@@ -29,7 +35,12 @@ func healthCommand() *cobra.Command {
 		if response.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s answers %s", url, response.Status)
 		}
-		return nil
+		var answer struct{ Status string }
+		if err := json.NewDecoder(io.LimitReader(response.Body, 1<<10)).Decode(&answer); err != nil || answer.Status == "" {
+			answer.Status = "ok" // not from Muster, but it is well
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), answer.Status)
+		return err
 	}
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -60,11 +61,19 @@ func execute(stderr *logqueue.Writer) int {
 // usageError is a command line that is wrong.
 type usageError struct{ error }
 
-func noArguments(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return &usageError{fmt.Errorf("%q is no command; see muster --help", args[0])}
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	if strings.Contains(args[0], "://") { // it may hold a password
+		return &usageError{errors.New("an address is no command; see muster --help")}
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	meant := ""
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		meant = "did you mean " + strings.Join(like, " or ") + "? "
+	}
+	return &usageError{fmt.Errorf("%q is no command; %ssee muster --help", args[0], meant)}
 }
 
 // command is the command line: a bare `muster` is `muster serve`.
@@ -72,11 +81,12 @@ func command(stderr *logqueue.Writer) *cobra.Command {
 	root := serveCommand(stderr)
 	root.Use, root.Version = "muster", version
 	root.Short = "Muster is a WebSocket matchmaking server on Redis"
+	root.Long = rootHelp
 	root.CompletionOptions.HiddenDefaultCmd = true
 	serve := serveCommand(stderr)
-	serve.Use, serve.Short = "serve", "Serve players (the default)"
+	serve.Use, serve.Short = "serve", "Run the server (the default)"
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(serve, versionCommand(), healthCommand(), loadCommand(), matchesCommand(), journalCommand(), webhooksCommand())
+	root.AddCommand(serve, versionCommand(), configCommand(), healthCommand(), loadCommand(), matchesCommand(), journalCommand(), webhooksCommand())
 	return root
 }
 
@@ -85,7 +95,7 @@ func serveCommand(stderr *logqueue.Writer) *cobra.Command {
 		file  string
 		check bool
 	)
-	cmd := &cobra.Command{Args: noArguments, SilenceUsage: true, SilenceErrors: true}
+	cmd := &cobra.Command{Args: noArguments, Example: serveExamples, SilenceUsage: true, SilenceErrors: true}
 	cmd.Flags().StringVar(&file, "config", "", "file with the settings (YAML)")
 	cmd.Flags().BoolVar(&check, "check", false, "check the settings and exit")
 	configs.AddFlags(cmd.Flags())
@@ -167,7 +177,7 @@ func serve(ctx context.Context, stderr *logqueue.Writer, with startup) error {
 			}
 		}
 	}()
-	return instance.Run(ctx, func(public string) { banner(stderr, log, config, public, instance.Embedded()) })
+	return instance.Run(ctx, func(public string) { banner(stderr, log, config, with.file, public, instance.Embedded()) })
 }
 
 // hangupEnds reports whether SIGHUP means that the terminal was closed: the process runs on one, and was not started

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,6 +112,62 @@ func TestCheck_WarnsOfAPasswordOnTheCommandLine(t *testing.T) {
 				t.Errorf("%s %s:\n%s", args[0], address, out)
 			}
 		}
+	}
+}
+
+func TestConfig_PrintsASampleThatIsInOrder(t *testing.T) {
+	t.Parallel()
+	sample, err := run(t, "F", "config")
+	if err != nil || !strings.HasPrefix(sample, "# Settings of Muster.") {
+		t.Fatalf("%v: %.100s", err, sample)
+	}
+	if out, err := check(t, sample); err != nil {
+		t.Error(out)
+	}
+}
+
+func TestHelp_HasExamplesVariablesAndExitCodes(t *testing.T) {
+	t.Parallel()
+	out, err := run(t, "F", "--help")
+	for _, part := range []string{"Examples:", "muster config > muster.yaml", "MUSTER_REDIS_URL", "Exit codes:", "  2  ", "  3  ", "SIGHUP"} {
+		if err != nil || !strings.Contains(out, part) {
+			t.Errorf("%v: %q is not in\n%s", err, part, out)
+		}
+	}
+}
+
+func TestCommands_AreSuggested(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"serv":               `"serv" is no command; did you mean serve? see muster --help`,
+		"helth":              `"helth" is no command; did you mean health? see muster --help`,
+		"journal ded":        `"ded" is no command; did you mean dead? see muster --help`,
+		"nonsense":           `"nonsense" is no command; see muster --help`,
+		"redis://u:hunter@h": `an address is no command; see muster --help`,
+	} {
+		if out, err := run(t, "F", strings.Fields(args)...); err == nil || out != want {
+			t.Errorf("%s: %s, want %s", args, out, want)
+		}
+	}
+}
+
+func TestHealth_SaysReady(t *testing.T) {
+	t.Parallel()
+	ready := true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !ready {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte(`{"status":"ready"}`))
+	}))
+	t.Cleanup(server.Close)
+	if out, err := run(t, "F", "health", "--url", server.URL); err != nil || out != "ready\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+	ready = false
+	if out, err := run(t, "F", "health", "--url", server.URL); err == nil || !strings.Contains(out, "503") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

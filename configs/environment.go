@@ -1,7 +1,9 @@
 package configs
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/knadh/koanf/providers/env/v2"
@@ -30,8 +32,9 @@ func (l *loader) loadEnvironment(environ []string) {
 		case name == variable("worlds"), name == variable("webhooks"):
 			l.reportAt(at, strings.ToLower(strings.TrimPrefix(name, variablePrefix)), "can be set in the file only")
 		case !serviceLink.MatchString(name):
-			l.reportAt(at, "", "is not a known variable; they are named as the keys of the file, such as "+
-				variable("redis.url")+" for redis.url")
+			l.reportAt(at, "", "is not a known variable; "+
+				didYouMean(name[:min(len(name), maxQuoted)], slices.Sorted(maps.Keys(paths)))+
+				"they are named as the keys of the file, such as "+variable("redis.url")+" for redis.url")
 		}
 		return "", nil
 	}

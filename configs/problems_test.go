@@ -56,8 +56,8 @@ func TestRefusedFiles(t *testing.T) {
 		"list is value":     {file: "origins: x\n", want: "F:1: origins: must be a list"},
 		"value is list":     {file: "realm: [x]\n", want: "F:1: realm: must be a single value"},
 		"no value":          {file: "realm:\n", want: `F:1: realm: has no value; "" is the empty text`},
-		"unknown in nested": {file: "presence:\n  ttl: 1m\n  tttl: 1\n", want: "F:3: presence.tttl: is not a known key; known here: heartbeat, ttl, reconnect_grace"},
-		"unknown in world":  {file: "worlds:\n- name: a\n  sise: 3\n", want: "F:3: worlds[0].sise: is not a known key; known here: " + groupKeys},
+		"unknown in nested": {file: "presence:\n  ttl: 1m\n  tttl: 1\n", want: "F:3: presence.tttl: is not a known key; did you mean ttl? known here: heartbeat, ttl, reconnect_grace"},
+		"unknown in world":  {file: "worlds:\n- name: a\n  sise: 3\n", want: "F:3: worlds[0].sise: is not a known key; did you mean size? known here: " + groupKeys},
 		"merge key": {file: "redis: &r {}\nlog: {<<: *r}\n",
 			want: "F:2: log.<<: is not a known key; known here: level, format"},
 
@@ -124,7 +124,7 @@ func TestRefusedWorlds(t *testing.T) {
 func TestRefusedEnvironmentAndFlags(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]rejected{
-		"unknown variable": {environ: []string{"MUSTER_REDIS_URI=x"}, want: "MUSTER_REDIS_URI: is not a known variable; they are named as the keys of the file, such as MUSTER_REDIS_URL for redis.url"},
+		"unknown variable": {environ: []string{"MUSTER_REDIS_URI=x"}, want: "MUSTER_REDIS_URI: is not a known variable; did you mean MUSTER_REDIS_URL? they are named as the keys of the file, such as MUSTER_REDIS_URL for redis.url"},
 		"worlds":           {environ: []string{"MUSTER_WORLDS=a"}, want: "MUSTER_WORLDS: worlds: can be set in the file only"},
 		"value":            {environ: []string{"MUSTER_PRESENCE_HEARTBEAT=10"}, want: `MUSTER_PRESENCE_HEARTBEAT: presence.heartbeat: must be a duration from 10ms to 10m, such as 1500ms or 30s, is "10"`},
 		"list":             {environ: []string{"MUSTER_LIMITS_TRUSTED_PROXIES=::1,x"}, want: `MUSTER_LIMITS_TRUSTED_PROXIES: limits.trusted_proxies[1]: must be an address or a network such as 10.0.0.0/8, with no bits set behind its length, is "x"`},
