@@ -134,7 +134,9 @@ func (p *fileParser) section(n *yaml.Node, t reflect.Type, path string) map[stri
 		p.reject(join(path, key), "is not a known key; "+didYouMean(key[:min(len(key), maxQuoted)], keys(known))+"known here: "+strings.Join(keys(known), ", "))
 	})
 	for _, f := range known {
-		if at := join(path, f.key); f.needed() && !p.known(at) && !(f.typ == secretType && p.known(at+twinSuffix)) {
+		at := join(path, f.key)
+		given := p.known(at) || f.typ == secretType && p.known(at+twinSuffix)
+		if f.needed() && !given {
 			p.reject(at, "is missing")
 		}
 	}
