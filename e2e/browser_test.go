@@ -39,17 +39,17 @@ func browserPath(t *testing.T) string {
 }
 
 // newBrowser starts a browser with a profile of its own and returns its first tab.
-func newBrowser(t *testing.T) context.Context {
+func newBrowser(t *testing.T, flags ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), browserPatience)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx,
+	ctx, cancel = chromedp.NewExecAllocator(ctx, append(flags,
 		chromedp.ExecPath(browserPath(t)), chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("headless", "new"), chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("no-first-run", true), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.WSURLReadTimeout(browserPatience))
+		chromedp.WSURLReadTimeout(browserPatience))...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(func() {
@@ -125,7 +125,9 @@ func (b *tab) picture(name string, width int64, scheme string) {
 func colours(scheme string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			Features: []*emulation.MediaFeature{
+				{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}, // nothing is on its way
+			},
 		})
 		return err
 	})
@@ -172,6 +174,9 @@ func TestTwoTabsMeetOnTheDemoPage(t *testing.T) {
 		t.Errorf("the tabs are in rooms %q and %q with %v and %v, want one room of %v", room, otherRoom, players, otherPlayers, want)
 	}
 	first.pictures("match")
+	if first := read(first, chromedp.Text(chromedp.CSS("#match .actions button:first-child"))); first != "Copy room id" {
+		t.Errorf("the first thing to do with a match is %q", first)
+	}
 
 	first.do(chromedp.Reload())
 	if again, _ := first.awaitMatch(); again != room {

@@ -1,11 +1,14 @@
 /** The demo page: joins the client, the player of this tab and what is shown. */
 
 import { byId, paintAvatar, setText } from "./dom.js";
+import { connectionLine, isReplaced } from "./connection.js";
 import { claim, generate, isValid, read, resume, write } from "./identity.js";
 import { matchPanel } from "./match.js";
 import { MusterClient } from "./muster.js";
 import { noticeList } from "./notices.js";
-import { clock, errorText, listOf, noticeText, placeText, stoppedText } from "./words.js";
+import {
+  clock, errorText, listOf, noticeText, notReadyText, placeText, toneOf,
+} from "./words.js";
 import { worldList } from "./worlds.js";
 
 const PROGRAM = "muster-demo/1.0";
@@ -13,7 +16,7 @@ const POLL_MS = 2_000;
 const LAST_WORLDS = "muster.worlds"; // where "play again" goes, also after a reload
 const ANNOUNCE_MS = 10_000;
 const SETTLE_MS = 300;
-const CLOSE_REPLACED = 4409;
+const TOGETHER_MS = 2_000; // notices of one decline come within it
 const STALE = new Set(["already_queued", "in_match", "in_proposal", "no_such_match", "replaced", "timeout"]);
 
 let client = null;
@@ -21,9 +24,11 @@ let worlds = null; // null until the server told
 let acceptedMatch = null;
 const announced = { names: "", words: "", at: 0, timer: 0 }; // about the queues
 const busy = new Set(); // worlds with a request in flight
+let outOf = { at: 0, ids: [], worlds: [] }; // the notices of the last match that fell through
 
 const notices = noticeList(byId("notices"), byId("notice-list"), byId("notices-clear"));
 const cards = worldList(byId("world-list"), toggle);
+const line = connectionLine(render);
 const panel = matchPanel(byId("match"), { playAgain, leaveMatch, accept, decline });
 
 // --- the player ---
@@ -37,11 +42,9 @@ function start(id) {
   on("connection", connectionChanged);
   on("state", stateChanged);
   on("match", matchArrived);
-  on("notice", (notice) => {
-    if (notices.add(notice.notice_id ?? crypto.getRandomValues(new Uint32Array(1))[0], noticeText(notice))) {
-      announce(noticeText(notice));
-    }
-  });
+  on("notice", noticeArrived);
+  on("message", (m) => { if (m.type === "welcome") line.welcomed(m); });
+  line.forget();
   client = mine;
   byId("identity").inert = false; // before there was nobody to rename
   const input = byId("player");
@@ -137,8 +140,22 @@ async function playAgain(match) {
 
 // --- what the server says ---
 
+/** A player that was not ready is told of the match and of each of its worlds: here in one line. */
+function noticeArrived(notice) {
+  const id = notice.notice_id ?? crypto.getRandomValues(new Uint32Array(1))[0];
+  const isOff = notice.type === "match_cancelled" && (notice.reason === "declined" || notice.reason === "timeout");
+  const isOut = notice.type === "dequeued" && notice.reason === "declined";
+  if (isOff || Date.now() - outOf.at > TOGETHER_MS) outOf = { at: Date.now(), ids: [], worlds: [] };
+  const instead = isOut ? [...outOf.ids] : [];
+  if (isOut) outOf.worlds.push(notice.world);
+  const words = isOut ? notReadyText(outOf.worlds) : noticeText(notice);
+  if (isOff || isOut) outOf.ids.push(id);
+  if (notices.add(id, words, toneOf(notice), instead)) announce(words);
+}
+
 function connectionChanged(connection) {
   const { state, instance } = connection;
+  line.changed(connection);
   if (state === "online") announce(`Connected to ${instance}.`);
   if (state === "waiting" && !document.hidden) announce("Connection lost. Reconnecting.");
   if (isReplaced(connection)) announce("You play in another window now.");
@@ -199,47 +216,25 @@ function render() {
   const view = {
     queued, now: client.now(), you: client.playerId,
     canAct: connection.state === "online", isMatched: Boolean(match), isBusy: (world) => busy.has(world),
-    hasAccepted: Boolean(match) && acceptedMatch === match.id,
+    hasAccepted: Boolean(match) && acceptedMatch === match.id, match,
+    isHeld: Boolean(match) && match.state !== "complete",
   };
   cards.render(worlds ?? [], view);
   panel.render(match, view);
-  renderConnection(connection);
+  line.render(connection, view);
   renderSummary(view);
   renderHint(view);
   document.title = titleFor(view);
 }
 
-function renderConnection(connection) {
-  const { state, instance, retryAt } = connection;
-  const isElsewhere = isReplaced(connection);
-  byId("connection").dataset.state = isElsewhere ? "replaced" : state;
-  setText(byId("connection-text"), isElsewhere ? "Playing in another window" : {
-    idle: "Not connected",
-    connecting: "Connecting…",
-    online: `Connected to ${instance}`,
-    waiting: `Reconnecting in ${Math.max(0, Math.ceil((retryAt - Date.now()) / 1000))} s`,
-    stopped: `Disconnected: ${stoppedText(connection)}`,
-  }[state]);
-  const action = byId("connection-action");
-  action.hidden = isElsewhere || !(state === "waiting" || state === "stopped");
-  setText(action, state === "waiting" ? "Now" : "Connect again");
-  byId("replaced").hidden = !isElsewhere;
-  setText(byId("replaced-text"), `${client.playerId} moved there, with its place in every queue.`);
-  document.body.classList.toggle("offline", state !== "online");
-}
-
-function isReplaced({ state, code }) {
-  return state === "stopped" && code === CLOSE_REPLACED;
-}
-
-function renderSummary({ queued, isMatched }) {
+function renderSummary({ queued, isMatched, isHeld }) {
   byId("worlds-empty").hidden = Boolean(worlds?.length || queued.length);
   setText(byId("worlds-empty"), worlds ? "This server has no worlds." : "Looking for worlds…");
-  const words = queued.length
+  const words = isHeld ? "A match is being made for you" : queued.length
     ? `You wait in ${listOf(queued.map((q) => q.world))}`
     : isMatched ? "Open again after your match" : "Join one, or several at once";
   setText(byId("summary"), words);
-  byId("leave-all").hidden = queued.length < 2;
+  byId("leave-all").hidden = queued.length < 2 || isMatched;
 }
 
 /** Somebody who waits all alone is told where to find company. */
@@ -254,7 +249,8 @@ function renderHint({ queued, isMatched }) {
 
 const sizeOf = (name) => worlds?.find((w) => w.name === name)?.size ?? 2;
 
-function titleFor({ queued, isMatched, now }) {
+function titleFor({ queued, match, isMatched, now }) {
+  if (match?.state === "proposed") return `Ready? ${clock((match.accept_by ?? match.expires_at) - now)} · Muster`;
   if (isMatched) return "You have a match · Muster";
   if (!queued.length) return "Muster";
   return `${clock(now - Math.min(...queued.map((q) => q.enqueued_at)))} waiting · Muster`;
@@ -267,7 +263,7 @@ byId("player").addEventListener("input", editPlayer);
 byId("player").addEventListener("keydown", resetPlayer);
 byId("player-shuffle").addEventListener("click", () => become(generate()));
 byId("leave-all").addEventListener("click", leaveAll);
-byId("connection-action").addEventListener("click", () => client.connect());
+byId("offline-action").addEventListener("click", () => client.connect());
 byId("replaced-new").addEventListener("click", () => become(generate()));
 byId("replaced-here").addEventListener("click", async () => {
   await claim(client.playerId);
@@ -277,6 +273,7 @@ document.addEventListener("visibilitychange", pollWorlds);
 setInterval(pollWorlds, POLL_MS);
 setInterval(render, 1_000);
 
+setText(byId("code-url"), new URL("/v1/ws", location.href).href.replace(/^http/, "ws"));
 pollWorlds();
 const { id, isNew } = await resume();
 if (isNew) {

@@ -1,6 +1,6 @@
 /** The open match: its rooms, its players, the time that is left, and what one can do about it. */
 
-import { avatar, copy, el, setText } from "./dom.js";
+import { avatar, byId, copy, el, setText } from "./dom.js";
 import { clock, players } from "./words.js";
 
 const COPIED_MS = 2_000;
@@ -15,15 +15,36 @@ export function matchPanel(section, actions) {
   return {
     /** view: {you, now, canAct, hasAccepted}; match is null where there is none. */
     render(match, view) {
-      section.hidden = !match;
       const key = match && JSON.stringify([match, view.you, view.hasAccepted]);
       if (key !== drawn) {
+        const opens = Boolean(match) && section.hidden;
+        const focused = focusedIn(section);
+        section.hidden = !match;
         parts = match ? draw(section, match, view, actions) : section.replaceChildren();
         drawn = key;
+        keepFocus(section, focused, opens);
       }
       if (match) tick(parts, match, view);
     },
   };
+}
+
+/** What has the focus within the panel, as a selector; null where the focus is elsewhere. */
+function focusedIn(section) {
+  const { activeElement } = document;
+  if (!section.contains(activeElement)) return null;
+  const action = activeElement.dataset.action;
+  return action ? `[data-action="${action}"]` : "";
+}
+
+/**
+ * The panel takes the focus when it opens, so that Enter answers it and nothing else. What is drawn anew gets its focus
+ * back; where that is gone the panel has it, and where the panel is gone, the page.
+ */
+function keepFocus(section, focused, opens) {
+  if (focused === null && !opens) return;
+  const target = section.hidden ? byId("main") : (focused && section.querySelector(focused)) || section;
+  target.focus({ preventScroll: true });
 }
 
 function draw(section, match, view, actions) {
@@ -57,7 +78,8 @@ function readyText({ state, accepted, size }, { hasAccepted }) {
 }
 
 function details(match, { you }) {
-  const rooms = Object.entries(match.rooms ?? {}).map(([name, id]) => room(name, id));
+  const entries = Object.entries(match.rooms ?? {});
+  const rooms = entries.map(([name, id]) => room(name, id, entries.length > 1));
   const people = (match.players ?? []).map((player) => person(player, player.id === you));
   return el("div", { class: "match-body" },
     el("div", {},
@@ -74,21 +96,27 @@ function endpointText(endpoint) {
   return typeof endpoint === "string" ? endpoint : JSON.stringify(endpoint);
 }
 
-function room(name, id) {
+/** A room. The button below the match copies the id of the first: one room needs none of its own. */
+function room(name, id, hasButton) {
   const label = el("span", {}, "Copy");
   const code = el("code", {}, id);
   const button = el("button", {
-    type: "button", class: "ghost small", "aria-label": `Copy the id of room ${name}`, "data-action": "copy",
-    onclick: async () => {
-      if (!(await copy(id))) {
-        getSelection().selectAllChildren(code); // no clipboard here: ready for Ctrl+C
-        return;
-      }
-      setText(label, "Copied");
-      setTimeout(() => setText(label, "Copy"), COPIED_MS);
-    },
+    type: "button", class: "ghost small", "aria-label": `Copy the id of room ${name}`, "data-action": `copy-${name}`,
+    onclick: () => copyInto(label, id, code),
   }, label);
-  return el("li", { "data-room": name, "data-room-id": id }, el("span", { class: "room-name" }, name), code, button);
+  return el("li", { "data-room": name, "data-room-id": id }, el("span", { class: "room-name" }, name), code, hasButton ? button : "");
+}
+
+/** Copies a room's id and says so on the button's label for a moment. */
+async function copyInto(label, id, code) {
+  if (!(await copy(id))) {
+    getSelection().selectAllChildren(code); // no clipboard here: ready for Ctrl+C
+    return;
+  }
+  const before = label.textContent;
+  if (before === "Copied") return;
+  setText(label, "Copied");
+  setTimeout(() => setText(label, before), COPIED_MS);
 }
 
 function person({ id, team, role }, isYou) {
@@ -100,21 +128,30 @@ function person({ id, team, role }, isYou) {
 }
 
 function matchButtons(match, { playAgain, leaveMatch }, isHeld) {
-  const again = el("button", { type: "button", class: "primary", "data-action": "play-again", onclick: () => playAgain(match) },
-    "Play again");
-  const leave = el("button", { type: "button", class: "ghost", "data-action": "leave-match", onclick: () => leaveMatch(match) },
-    "Leave match");
-  return isHeld ? [leave] : [again, leave];
+  const leave = action("ghost", "leave-match", "Leave match", () => leaveMatch(match));
+  if (isHeld) return [leave];
+  const again = action("ghost", "play-again", "Play again", () => playAgain(match));
+  const id = Object.values(match.rooms ?? {})[0];
+  if (!id) return [again, leave];
+  const label = el("span", {}, "Copy room id");
+  const copyRoom = action("primary", "copy", label, () => copyInto(label, id, document.querySelector(`[data-room-id="${id}"] code`)));
+  copyRoom.dataset.offline = "";
+  return [copyRoom, again, leave];
 }
 
 function readyButtons(match, { hasAccepted }, { accept, decline }) {
   if (hasAccepted) return [];
   return [
-    el("button", { type: "button", class: "primary", "data-action": "accept", onclick: () => accept(match) },
-      "I am ready"),
-    el("button", { type: "button", class: "ghost", "data-action": "decline", onclick: () => decline(match) },
-      "Not now"),
+    action("primary", "accept", "I am ready", () => accept(match)),
+    action("ghost", "decline", "Not now (leaves all queues)", () => decline(match)),
   ];
+}
+
+/** A button that keeps the focus while it cannot be used: `disabled` would take it away. */
+function action(look, name, label, run) {
+  const button = el("button", { type: "button", class: look, "data-action": name,
+    onclick: () => { if (button.getAttribute("aria-disabled") !== "true") run(); } }, label);
+  return button;
 }
 
 /** What changes by the second. */
@@ -123,5 +160,7 @@ function tick({ left, bar, buttons }, match, { now, canAct }) {
   setText(left, until ? clock(until - now) : "");
   const share = until ? (until - now) / Math.max(1, until - match.created_at) : 1;
   bar.style.setProperty("--share", String(Math.min(1, Math.max(0, share))));
-  for (const button of buttons) button.disabled = !canAct;
+  for (const button of buttons) {
+    if (!("offline" in button.dataset)) button.setAttribute("aria-disabled", String(!canAct));
+  }
 }

@@ -4,11 +4,13 @@
  *     import { MusterClient } from "./muster.js";
  *
  *     const client = new MusterClient({ playerId: "brave-otter-42", client: "my-game/1.0" });
- *     client.addEventListener("match", ({ detail: match }) => enter(match.rooms.game, match.players));
+ *     client.addEventListener("match", ({ detail: match }) => {
+ *       if (match.state === "complete") enter(match.rooms.game, match.players);
+ *     });
  *     client.addEventListener("state", () => draw(client.queued, client.match));
  *     client.connect();
  *     await client.online();
- *     await client.join("world1");
+ *     await client.join("voice");
  *
  * It keeps one connection of one player alive: it reconnects with back-off and jitter, notices a dead
  * connection, moves away from an instance that drains, and stops where a reconnect would be wrong

@@ -35,10 +35,11 @@ export function noticeList(section, list, clearButton) {
   clearButton.addEventListener("click", () => dismiss([...lines.keys()]));
 
   return {
-    /** Shows a notice of the server, unless it was dismissed. True where it was news. */
-    add(id, text) {
+    /** Shows a notice of the server, unless it was dismissed, in the place of others. True where it was news. */
+    add(id, text, tone, instead = []) {
       if (dismissed.includes(id) || lines.has(id)) return false;
-      put(id, text, "info");
+      if (instead.length) dismiss(instead);
+      put(id, text, tone);
       return true;
     },
     /** Shows what went wrong with something that was just tried. */

@@ -43,7 +43,7 @@ const DEQUEUED = {
   presence_lost: (world) => `You were out of reach for too long, so your place in ${world} went to the next one.`,
   world_closed: (world) => `${world} closed while you were waiting.`,
   party_changed: (world) => `Your party changed, so it no longer waits in ${world}.`,
-  declined: (world) => `You were not ready, so you no longer wait in ${world}.`,
+  declined: (world) => notReadyText([world]),
   removed: (world) => `You were taken out of the queue of ${world}.`,
   lost: (world) => `The server lost its memory, and with it your place in ${world}. Sorry! Join again when you like.`,
 };
@@ -70,6 +70,14 @@ export function noticeText(notice) {
     default: return ENDED[notice.reason] ?? "Your match is over.";
   }
 }
+
+/** One line for a player that was not ready, whatever it waited in. */
+export function notReadyText(worlds) {
+  return `You were not ready, so the match is off and you no longer wait in ${listOf(worlds)}.`;
+}
+
+/** Ends of matches that took place are no bad news. */
+export const toneOf = ({ type }) => (type === "match_ended" ? "info" : "bad");
 
 const ERRORS = {
   already_queued: "You already wait there.",
@@ -102,6 +110,23 @@ const STOPPED = {
   4408: "the connection was too slow to begin",
   4429: "this page talked too much",
 };
+
+const seconds = (ms) => `${Math.max(0, Math.ceil(ms / 1000))} s`;
+
+/**
+ * What a player wants to know while there is no connection. `fault` is what was found out: `refused` (the server is there
+ * and does not take this page), `away` (it does not answer) or "".
+ */
+export function offlineText({ fault, retryInMs, keptForMs, hasPlaces, hasMatch, isFirst }) {
+  const why = {
+    refused: `The server refuses pages of ${location.origin}. Its operator has to list that in the setting origins.`,
+    away: isFirst ? "The server does not answer." : "Connection lost: the server does not answer.",
+  }[fault] ?? (isFirst ? "No connection yet." : "Connection lost.");
+  const kept = hasMatch ? "Your match stands."
+    : !hasPlaces ? "" : keptForMs > 0 ? `Your places are kept for ${seconds(keptForMs)}.` : "Your places may be gone.";
+  const next = retryInMs > 0 ? `Trying again in ${seconds(retryInMs)}.` : "Trying again now.";
+  return [why, kept, next].filter(Boolean).join(" ");
+}
 
 /** Why the client gave up. */
 export function stoppedText({ code, reason }) {

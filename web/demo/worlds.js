@@ -12,7 +12,7 @@ const MOST_SEATS = 12; // more than that says nothing that the number beside it 
 export function worldList(list, onToggle) {
   const cards = new Map();
   return {
-    /** view: {queued, now, canAct, isMatched, isBusy(world)} */
+    /** view: {queued, now, canAct, isMatched, isHeld, isBusy(world)} */
     render(worlds, view) {
       const shown = withQueued(worlds, view.queued);
       const nodes = shown.map((world) => {
@@ -63,15 +63,18 @@ function card(name, onToggle) {
     const waiting = entry ? Math.max(1, entry.queue_size ?? 0) : world.waiting ?? 0;
     setText(count, waiting === 0 ? "nobody waiting" : `${players(waiting)} waiting`);
     drawSeats(seats, world, waiting, entry?.position);
-    metrics.hidden = !entry;
+    // A match that is not complete yet has taken the ticket out of its queue: there is no place to show.
+    metrics.hidden = !entry || view.isHeld;
+    seats.hidden = Boolean(entry) && view.isHeld;
     if (entry) {
       setText(place.value, String(entry.position));
       setText(place.more, ` of ${waiting}`);
       setText(waited.value, clock(view.now - entry.enqueued_at));
       setText(estimate.value, about(entry.estimated_wait_ms));
     }
-    const text = entry?.waiting_for?.text;
-    setText(waitingFor, text ? `Waiting for ${text}` : "");
+    const text = !entry ? "" : view.isHeld ? "Your place is kept until the match is decided"
+      : entry.waiting_for?.text ? `Waiting for ${entry.waiting_for.text}` : "";
+    setText(waitingFor, text);
     count.hidden = Boolean(text); // the place tells it too, and one line is calmer than two
     updateButton(view);
   }
@@ -83,7 +86,7 @@ function card(name, onToggle) {
     setText(button, isQueued ? "Leave" : "Join");
     button.setAttribute("aria-label", `${isQueued ? "Leave" : "Join"} ${name}`);
     // Not `disabled`: that would take the focus away from whoever pressed it.
-    button.setAttribute("aria-disabled", String(isBusy || !view.canAct || (view.isMatched && !isQueued)));
+    button.setAttribute("aria-disabled", String(isBusy || !view.canAct || view.isMatched));
     button.classList.toggle("busy", isBusy);
   }
 
