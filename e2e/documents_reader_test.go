@@ -272,7 +272,7 @@ const asWebsocat = "MUSTER_TEST_AS_WEBSOCAT"
 func websocat(args []string, in io.Reader, out io.Writer) int {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, args[0], nil)
+	conn, _, err := websocket.Dial(ctx, args[0], nil) //nolint:bodyclose // the library closes it
 	if err != nil {
 		_, _ = fmt.Fprintln(out, err)
 		return 1
