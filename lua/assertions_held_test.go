@@ -93,6 +93,34 @@ func TestAssertionsOfHeldMatches(t *testing.T) {
 				l.Errorf("x is told %q", n)
 			}
 		},
+		"what the stream said last before the loss, it says again": func(l *loss) {
+			served := asked("served", true)
+			served.ReadyCheck = 0
+			l.declare(l.w, served)
+			x, y := l.waiting(0, served, "x")[0], l.waiting(1, served, "y")[0]
+			l.form(0, served, 1)
+			if _, err := l.stores[0].ClaimAllocations(l.ctx, 1, time.Minute); err != nil {
+				l.Fatal(err)
+			}
+			if err := l.stores[0].CompleteAllocation(l.ctx, "m1", 1, []byte(`"server"`)); err != nil {
+				l.Fatal(err)
+			}
+			l.learn(x, y)
+			l.emptied()
+			l.declare(l.w, served)
+			l.assert(1, "y")
+			l.assert(0, "x")
+			said, err := l.rdb.XRange(l.ctx, l.key("st"), "-", "+").Result()
+			if err != nil || len(said) != 1 {
+				l.Fatalf("the stream has %v (%v), want the match once", said, err)
+			}
+			e, err := ParseEvent(entriesOf(said)[0])
+			l.must(err)
+			m, err := ParseMatch(e.Match, e.Record)
+			if e.Kind != MatchComplete || string(m.Endpoint) != `"server"` || err != nil {
+				l.Errorf("the stream says %+v (%v)", e, err)
+			}
+		},
 		"who last heard that a match was held is in it as it stands, with no ticket left": func(l *loss) {
 			checked := asked("checked", false)
 			l.declare(l.w, checked)

@@ -56,8 +56,11 @@ local function restore_match(player, id, is_asserted)
     return
   end
   local text = store_match(id, match)
-  if is_changed then
-    tell_change(id)
+  if is_changed then tell_change(id) end
+  if is_asserted and match ~= stored then
+    -- The entry that said so may be lost with the old history, and no reader may have begun in this one.
+    stream('match_' .. match.state, id, text)
+  elseif is_changed then
     stream_if_read('match_update', id, text)
   end
   local presences = presences_of(match.players)
