@@ -90,22 +90,22 @@ func TestACallIsSentAgainOnceAndInTime(t *testing.T) {
 func TestAJoinThatWaitedIsAnsweredInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var budget time.Duration
+		began := time.Now()
+		var deadline time.Time
 		store := &fakeStore{answer: func(n int, s sent) (lua.JoinResult, lua.Formed, error) {
 			if n == 0 {
 				time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // the bubble's clock
 				return joinedAll(s), lua.Formed{}, nil
 			}
-			budget = time.Until(s.deadline)
+			deadline = s.deadline
 			return joinedAll(s), lua.Formed{}, nil
 		}}
 		m := startFake(t, store, nil, groupWorld("w", 2))
 		first, second := join(t, m, "w", lua.Join{Player: "p"}), join(t, m, "w", lua.Join{Player: "q"})
 		<-first
 		<-second
-		const rest = 10 * time.Millisecond // at most, between the two calls
-		if most := answerWithin - 1500*time.Millisecond; budget > most || budget < most-rest {
-			t.Errorf("the second call had %v left, want at most %v", budget, most)
+		if got := deadline.Sub(began); got != answerWithin {
+			t.Errorf("the second call is to end %v after its join came, want %v", got, answerWithin)
 		}
 	})
 }
