@@ -8,10 +8,15 @@ import (
 // clockBack is how far Redis' clock steps back in these tests.
 const clockBack = time.Hour
 
-// stepBack sets Redis' clock back, which the next call notices.
+// stepBack sets Redis' clock back, which the next call notices. Keys that end by themselves last longer by the step.
 func (b *bundle) stepBack() {
 	b.Helper()
 	b.set(b.now - clockBack.Microseconds())
+	for _, key := range b.keys() {
+		if left := b.rdb.PTTL(b.ctx, key).Val(); left > 0 {
+			b.rdb.PExpire(b.ctx, key, left+clockBack)
+		}
+	}
 	b.renew()
 }
 
@@ -47,6 +52,14 @@ func TestClockBack_DeadlinesKeepTheirLength(t *testing.T) {
 			b.arrive(0, "x")
 			return b.join(0, check2, b.who["x"])[0].Err == nil
 		}},
+		"rematch_cooldown": {func(b *bundle) {
+			b.waiting(0, apart, "x", "y")
+			b.form(0, apart, 1)
+			b.must(b.stores[0].EndMatch(b.ctx, "m1", Ended))
+		}, apart.RematchCooldown, func(b *bundle) bool {
+			b.waiting(0, apart, "x", "y")
+			return b.form(0, apart, 1).Matches == 1
+		}},
 		"the memory of a ticket's key": {func(b *bundle) {
 			b.arrive(0, "x")
 			b.joinAs(trio, b.joinOf("x", "key", "f"))
@@ -55,7 +68,7 @@ func TestClockBack_DeadlinesKeepTheirLength(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBackends(t, func(t *testing.T, be backend) {
-				b := setup(t, be, 2, trio, pairs, check2, server, rooms)
+				b := setup(t, be, 2, trio, pairs, apart, check2, server, rooms)
 				c.given(b)
 				b.stepBack()
 				b.wait(c.after)

@@ -50,8 +50,8 @@ local function may_sit(member, match)
     keys[i] = met(world, member.player, other)
   end
   lookups = lookups + #keys
-  for _, kept_apart in ipairs(mget(keys)) do
-    if kept_apart then return false end
+  for _, text in ipairs(mget(keys)) do
+    if is_apart(text) then return false end
   end
   return true
 end
@@ -70,8 +70,8 @@ local function first_unmet(ahead, ticket)
       keys[#keys + 1] = met(world, ahead[i].player, ticket.player)
     end
     lookups = lookups + #keys
-    for i, kept_apart in ipairs(mget(keys)) do
-      if not kept_apart then return from + i - 1 end
+    for i, text in ipairs(mget(keys)) do
+      if not is_apart(text) then return from + i - 1 end
     end
     from, step = from + #keys, math.min(step * 2, AHEAD_MAX)
   end

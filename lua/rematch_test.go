@@ -171,8 +171,46 @@ func TestRematchCooldown_BeginsWithAMatch(t *testing.T) {
 		claimed, err = b.stores[0].ClaimAllocations(b.ctx, 1, time.Minute)
 		b.wantErr("claim", err, nil)
 		b.wantErr("complete", b.stores[0].CompleteAllocation(b.ctx, claimed[0].Match.ID, claimed[0].Attempt, []byte(`"s"`)), nil)
-		if left := b.rdb.PTTL(b.ctx, b.key("rc", "duel,x,y")).Val(); left <= 50*time.Minute || left > time.Hour {
-			t.Errorf("they are kept apart for %v", left)
+		until, err := b.rdb.Get(b.ctx, b.key("rc", "duel,x,y")).Int64()
+		b.wantErr("get", err, nil)
+		if want := b.now/1000 + w.RematchCooldown.Milliseconds(); until != want {
+			t.Errorf("they are kept apart until %d, want %d", until, want)
 		}
 	})
+}
+
+// TestDuel_SeatChecksAreBounded has a hundred players wait beside as many open rooms as a call reads, none of which they may
+// enter: a call looks up a bounded number of pairs.
+func TestDuel_SeatChecksAreBounded(t *testing.T) {
+	t.Parallel()
+	const roomsRead = 32
+	w := duel("duel", time.Hour)
+	b := setup(t, only(redistest.Start(t)), 1, w)
+	seated, waiting := players("seated", 2*roomsRead), players("waits", 100)
+	b.waiting(0, w, seated...)
+	for formed := 0; formed < roomsRead; {
+		formed += b.form(0, w, 25).Matches
+	}
+	for i := range roomsRead {
+		_, err := b.stores[0].OpenSeats(b.ctx, ident.Match(fmt.Sprint("m", i+1)), 1, nil)
+		b.wantErr("open", err, nil)
+	}
+	b.waiting(0, w, waiting...)
+	met := allMet(waiting)
+	for _, p := range waiting {
+		for _, other := range seated {
+			met = append(met, [2]ident.Player{p, other})
+		}
+	}
+	b.keepApart(w, met...)
+	var worst cost
+	formed, calls := Formed{More: true}, 0
+	for ; formed.More && calls < 40; calls++ {
+		worst = costlier(worst, b.cost(func() { formed = b.formWith(0, w, formed.After, b.candidates(25)) }))
+	}
+	if formed.More || formed.Matches+formed.Players > 0 {
+		t.Errorf("formed %+v after %d calls", formed, calls)
+	}
+	bounded(t, "a call", worst, 700, 1400)
+	t.Logf("%d calls, at most %v", calls, worst)
 }

@@ -251,8 +251,8 @@ var formRules = []rule{
 			+ pl y = #1001021|m3|@3601001||
 			+ pl z = #1001020|m2|@3601001||
 			+ pub a = 6
-			+ rc:apart,w,y(1 min) 1
-			+ rc:apart,x,z(1 min) 1
+			+ rc:apart,w,y(1 min) @61001
+			+ rc:apart,x,z(1 min) @61001
 			+ st event=match_complete match=m2 record=complete|#1001020|#0|apart|#1001020|@3601001|play=rm2|x;z|
 			+ st event=match_complete match=m3 record=complete|#1001021|#0|apart|#1001021|@3601001|play=rm3|y;w|
 			+ ws:apart open = 2

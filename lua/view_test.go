@@ -57,12 +57,10 @@ func (b *bundle) view() *view {
 				scores[name] = pipe.ZRangeWithScores(b.ctx, key, 0, -1)
 			case "ip":
 				sets[name] = pipe.SMembers(b.ctx, key)
-			case "pr":
+			case "pr", "rc":
 				texts[name] = pipe.Get(b.ctx, key)
 			case "no":
 				lists[name] = pipe.LRange(b.ctx, key, 0, -1)
-			case "rc":
-				v.apart[name] = true
 			}
 		}
 	})
@@ -78,8 +76,14 @@ func (b *bundle) view() *view {
 		v.holders[strings.TrimPrefix(name, "ip:")] = cmd.Val()
 	}
 	for name, cmd := range texts {
-		if text := cmd.Val(); text != "" { // "": it ended meanwhile
-			v.presences[ident.Player(strings.TrimPrefix(name, "pr:"))] = strings.Split(text, "|")
+		kind, rest, _ := strings.Cut(name, ":")
+		switch text := cmd.Val(); {
+		case text == "": // it ended meanwhile
+		case kind == "rc":
+			until, err := strconv.ParseInt(text, 10, 64)
+			v.apart[name] = err == nil && (until == 1 || until > v.now) // 1: by an older version
+		default:
+			v.presences[ident.Player(rest)] = strings.Split(text, "|")
 		}
 	}
 	for name, cmd := range lists {
