@@ -172,7 +172,7 @@ func serve(ctx context.Context, stderr *logqueue.Writer, with startup) error {
 				if endsOnHangup {
 					stop()
 				} else if _, err := instance.Reload(); err != nil {
-					log.Error().Err(err).Msg("settings not read again")
+					log.Error().Err(err).Msg("config reload failed; keeping the running settings")
 				}
 			}
 		}
