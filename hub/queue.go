@@ -68,6 +68,14 @@ func (s *Session) noteWaiting(waits bool) {
 	s.waits = waits
 }
 
+// MayWaitIn reports whether the session's player waits in a world, or may do so, as the outcome of a request is unknown.
+func (s *Session) MayWaitIn(world ident.World) bool {
+	s.mu.Lock()
+	unsure := s.doubt == uncertain
+	s.mu.Unlock()
+	return unsure || slices.Contains(s.Waiting(), world)
+}
+
 // Waiting are the worlds in which the session's player waits, as far as the session knows.
 func (s *Session) Waiting() []ident.World {
 	s.mu.Lock()

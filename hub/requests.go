@@ -40,6 +40,22 @@ func (s *Session) Submit(request func()) bool {
 	return true
 }
 
+// AfterRequests calls act when all requests submitted so far have ended: now, or when the last of them ends. act must not
+// wait.
+func (s *Session) AfterRequests(act func()) {
+	s.mu.Lock()
+	if s.requests.phase != none {
+		defer s.mu.Unlock()
+		s.requests.waiting = append(s.requests.waiting, func() {
+			act()
+			s.Finish()
+		})
+		return
+	}
+	s.mu.Unlock()
+	act()
+}
+
 func (q *requestQueue) add(request func()) bool {
 	if len(q.waiting) >= protocol.MaxWaitingRequests {
 		return false

@@ -31,6 +31,50 @@ func TestRequestsRunInOrderAndAtMostSixteenWait(t *testing.T) {
 	})
 }
 
+// What a session whose connection is gone saw of its last request is known when AfterRequests calls.
+func TestSession_AfterRequestsKnowsTheLast(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, _ := b.arrive("p", 10, lua.PlayerState{})
+		known := func(want bool) {
+			t.Helper()
+			if got := s.MayWaitIn("duel"); got != want {
+				t.Errorf("waits in the world: %v, want %v", got, want)
+			}
+		}
+		var calls int
+		s.AfterRequests(func() { calls++ })
+		finish := b.request(s, func() { s.Saw(0, record(20, "", "duel.20")) })
+		s.Over()
+		s.AfterRequests(func() {
+			calls++
+			known(true)
+		})
+		known(false)
+		if calls != 1 {
+			t.Errorf("%d calls before the request has ended, want that of the idle session", calls)
+		}
+		finish()
+		s.AfterRequests(func() { calls++ })
+		if calls != 3 {
+			t.Errorf("%d calls, want 3", calls)
+		}
+	})
+}
+
+// A session that does not know the outcome of a request may wait anywhere.
+func TestSession_MayWaitWhereverItIsUncertain(t *testing.T) {
+	inBubble(t, func(b *bundle) {
+		s, _ := b.arrive("p", 10, lua.PlayerState{})
+		if s.MayWaitIn("duel") {
+			t.Error("an idle session waits")
+		}
+		s.Uncertain()
+		if !s.MayWaitIn("duel") {
+			t.Error("the outcome of a request is unknown, and the session is sure that it does not wait")
+		}
+	})
+}
+
 func TestSixteenMayWaitFromTheFirstMomentOn(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		s, client := b.arrive("p", 10, lua.PlayerState{})

@@ -3,10 +3,13 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"testing"
 	"time"
 
 	"github.com/musterhq/muster/configs"
+	"github.com/musterhq/muster/internal/faultproxy"
+	"github.com/musterhq/muster/internal/redistest"
 	"github.com/musterhq/muster/protocol"
 )
 
@@ -158,6 +161,31 @@ func TestACloseWith1000LeavesTheWorldsThatAreSetSo(t *testing.T) {
 		}
 		back.ask(`"type":"leave"`)
 	}
+}
+
+// A join that is in flight when its client closes with 1000 is left too. Redis is so far away that the close comes first.
+func TestLeaveOnClose_JoinInFlight(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Shared(t)
+	proxy := faultproxy.Start(t, redis.Addr())
+	leaving := group("leaving", 3)
+	leaving.LeaveOnClose = true
+	config := settings(t, func(c *configs.Config) {
+		c.Redis.URL = configs.Secret("redis://" + proxy.Addr())
+		c.Worlds = []configs.World{leaving}
+		c.Presence.ReconnectGrace = time.Hour // no ticket ends by itself here
+	})
+	i := launch(t, config)
+	p := i.greet("ana")
+	proxy.Delay(40 * time.Millisecond)
+	p.send(`"type":"join","world":"leaving","ticket":"k"`)
+	p.c.Close(protocol.CloseNormal)
+	// The ticket of a client's key is remembered with the time of its end, which is empty while it waits.
+	left := regexp.MustCompile(`leaving=\d+,1,k,[^,;]*,\d+,`)
+	eventually(t, "the join is carried out, and its world left", func() bool {
+		record, err := redis.Do(t.Context(), "HGET", "mm:{"+config.Realm+"}:pl", "ana")
+		return err == nil && left.MatchString(fmt.Sprint(record))
+	})
 }
 
 func TestTheSameTwoMeetAgainOnlyAfterTheCooldown(t *testing.T) {

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"github.com/musterhq/muster/hub"
 	"github.com/musterhq/muster/internal/ident"
 	"github.com/musterhq/muster/lua"
@@ -226,62 +224,5 @@ func (c *socket) welcome(st lua.PlayerState) protocol.Message {
 		Instance: string(s.store.Instance()), Now: st.Now, HeartbeatMS: s.config.Presence.Heartbeat.Milliseconds(),
 		PresenceTTLMS: s.config.Presence.TTL.Milliseconds(), ReconnectGraceMS: s.config.Presence.ReconnectGrace.Milliseconds(),
 		PlayerState: hub.State(st, s.worlds.Facts),
-	}
-}
-
-// end ends a connection that could not be read, and says good-bye to it.
-func (c *socket) end(ctx context.Context, err error) {
-	defer c.over()
-	c.transport.Over(err)
-	c.part(ctx, websocket.CloseStatus(err))
-}
-
-// part takes leave of a connection that is over. A close with 1000 leaves the worlds that are set so.
-func (c *socket) part(ctx context.Context, code websocket.StatusCode) {
-	c.gone.Store(true)
-	c.settle()
-	c.session.Over()
-	c.server.hub.Leave(c.session)
-	id := c.session.ID()
-	if id.Generation == 0 {
-		return
-	}
-	c.server.log.Debug().Str("player_id", string(id.Player)).Stringer("session_id", id.Generation).Int("code", int(code)).Msg("session ends")
-	if code == websocket.StatusNormalClosure {
-		c.leaveOnClose(ctx, id)
-	}
-	c.depart(id)
-}
-
-func (c *socket) leaveOnClose(ctx context.Context, id lua.Session) {
-	var worlds []ident.World
-	for _, w := range c.session.Waiting() {
-		if world, ok := c.server.matching.World(w); ok && world.LeaveOnClose {
-			worlds = append(worlds, w)
-		}
-	}
-	if len(worlds) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	if _, err := c.server.store.RemoveFromQueue(ctx, id, worlds...); err != nil {
-		c.server.log.Warn().Err(err).Str("player_id", string(id.Player)).Msg("queue not left on close; the player is away instead")
-	}
-}
-
-func (c *socket) depart(id lua.Session) {
-	grace := c.server.config.Presence.ReconnectGrace
-	if c.server.draining.Load() {
-		grace = c.server.config.Presence.TTL + c.server.config.Drain
-	}
-	c.server.presence.Depart(id, grace)
-}
-
-// departIfGone undoes an arrival that was on its way when the connection ended.
-func (c *socket) departIfGone() {
-	if c.gone.Load() {
-		c.server.hub.Leave(c.session)
-		c.depart(c.session.ID())
 	}
 }
