@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/musterhq/muster/internal/loopback"
+	"github.com/musterhq/muster/internal/race"
 )
 
 // The receivers in docs/allocation.md are run as they stand there.
@@ -127,7 +128,11 @@ func buildGo(t *testing.T, source string) *exec.Cmd {
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", "receiver", "main.go")
+	args := []string{"build", "-o", "receiver"}
+	if race.Enabled { // the standard library is compiled for the tests in this form
+		args = append(args, "-race")
+	}
+	build := exec.CommandContext(t.Context(), "go", append(args, "main.go")...)
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

@@ -27,7 +27,8 @@ type docReader struct {
 	t       *testing.T
 	dir     string
 	address string // of the server, in the place of 127.0.0.1:8080
-	ports   map[string]string
+	mu      sync.Mutex
+	ports   map[string]string // guarded by mu
 	server  *child.Process
 
 	startPostgres sync.Once
@@ -92,6 +93,8 @@ func (r *docReader) write(name, text string) {
 
 // addressOf is where a port of the document is in this test.
 func (r *docReader) addressOf(port string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.ports[port] == "" {
 		r.ports[port] = freeAddr(r.t)
 	}

@@ -189,6 +189,7 @@ func TestTheRecordFollowsAFailover(t *testing.T) {
 		nodes.Primaries[at].Kill()
 		nodes.Promote(at)
 	}, func() string { return ended(p[0].try(&protocol.Join{World: "trio"})) })
+	eventually(t, func() string { return ended(p[1].try(&protocol.Status{})) }) // its instance has recovered too
 	p[0].leave("trio")
 	matches := meets(t, 2, p...)
 	eventually(t, func() string {

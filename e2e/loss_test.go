@@ -91,14 +91,14 @@ func TestAMatchThatOnlyWhoLeftItKnewGoesWithTheHistory(t *testing.T) {
 			p.join("trio")
 		}
 		from := time.Now()
-		c.instances[1].proxy.DelayOf("subscribe", time.Minute)
+		c.instances[1].proxy.DelayOf("subscribe\r\n", time.Minute)
 		told.join("trio")
 		told.leaveMatch(told.awaitMatch().ID)
 		c.redis.FlushAll()
 		for _, p := range others {
 			eventually(t, func() string { return ended(p.try(&protocol.Status{})) }) // by then their instance has asserted
 		}
-		c.instances[1].proxy.DelayOf("subscribe", 0)
+		c.instances[1].proxy.DelayOf("subscribe\r\n", 0)
 		c.history.Lost(history.Loss{Span: history.Span{From: from, To: time.Now().Add(healing)}})
 	}
 	lose()

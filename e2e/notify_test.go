@@ -18,7 +18,7 @@ func TestALostPublishIsMadeUpFor(t *testing.T) {
 	p := c.players("p", 2) // one on each
 	for range 3 {
 		p[0].join("duel")
-		c.instances[0].proxy.LoseChunks("subscribe", 1)
+		c.instances[0].proxy.LoseChunks("subscribe\r\n", 1)
 		p[1].join("duel") // the match is told to the first instance by the publish that is lost
 		lost := time.Now()
 		m := together(t, p...)
@@ -39,7 +39,7 @@ func TestASessionThatDoesNotKnowThatItWasReplacedIsRefused(t *testing.T) {
 	p := c.players("p", 2)
 	ticket := p[0].join("duel").TicketID
 	old, oldConn := p[0].current()
-	c.instances[0].proxy.LoseChunks("subscribe", 1) // which is to tell the first instance of the take-over
+	c.instances[0].proxy.LoseChunks("subscribe\r\n", 1) // which is to tell the first instance of the take-over
 	p[0].connect(c.instances[1])
 	if reply, err := p[0].ask(t.Context(), old, oldConn, &protocol.Leave{}); err == nil {
 		t.Errorf("the old session's leave is answered with %s", protocol.Encode(reply))

@@ -86,7 +86,7 @@ func (s *storm) crash() {
 // meanwhile, so that it may take a while.
 func (s *storm) loseReplies(n int) {
 	proxy := s.any().proxy
-	proxy.SwallowRepliesTo("evalsha", n)
+	proxy.SwallowRepliesTo("evalsha\r\n", n)
 	for end := time.Now().Add(5 * time.Second); proxy.ToSwallow() > 0 && time.Now().Before(end); {
 		<-time.After(10 * time.Millisecond)
 	}
@@ -174,18 +174,18 @@ func (s *storm) delayUnevenly() {
 // latePublishes has what instances are told come when its players may have heard of it otherwise, and acted on it.
 func (s *storm) latePublishes() {
 	late := s.between(300*time.Millisecond, 1500*time.Millisecond)
-	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayOf("subscribe", late) })
+	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayOf("subscribe\r\n", late) })
 	<-time.After(s.between(2*time.Second, 4*time.Second))
-	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayOf("subscribe", 0) })
+	s.everyProxy(func(p *faultproxy.Proxy) { p.DelayOf("subscribe\r\n", 0) })
 }
 
 // losePublishes loses what is told to instances, of which nobody learns otherwise: their connections stay.
 func (s *storm) losePublishes() {
 	s.told(func() {
-		s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe", math.MaxInt) })
+		s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe\r\n", math.MaxInt) })
 	})
 	<-time.After(500 * time.Millisecond)
-	s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe", 0) })
+	s.everyProxy(func(p *faultproxy.Proxy) { p.LoseChunks("subscribe\r\n", 0) })
 }
 
 // outage has Redis refuse connections for longer than presence.ttl. Who was away before it comes back a while

@@ -162,7 +162,7 @@ func (s *Store) missingRights(ctx context.Context) (string, error) {
 	for _, key := range sampleKeys {
 		keys = append(keys, prefix+key)
 	}
-	sample := strings.NewReplacer("KEY", keys[0], "CHANNEL", channelOf(s.opts.Realm, "i"), "|", " ")
+	sample := strings.NewReplacer("KEY", keys[0], "CHANNEL", channelOf(s.opts.Realm, s.opts.Instance), "|", " ")
 	needed := s.neededCommands()
 	args := make([]any, len(needed))
 	for i, command := range needed {

@@ -56,7 +56,7 @@ func TestACallWhoseReplyIsLostIsSentAgain(t *testing.T) {
 				}
 				called[script]++
 			}
-			proxy.SwallowRepliesTo("evalsha", 1)
+			proxy.SwallowRepliesTo("evalsha\r\n", 1)
 			if said := lost(); !strings.Contains(said, ErrUnavailable.Error()) {
 				t.Errorf("without a reply it was answered %s", said)
 			}
