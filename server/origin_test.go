@@ -178,7 +178,7 @@ func TestOrigins_ReadAnswersIfAllowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = response.Body.Close()
+		defer func() { _ = response.Body.Close() }() // its headers count
 		return response.StatusCode, response.Header
 	}
 	const own, evil = "http://localhost:3000", "https://evil.example"
