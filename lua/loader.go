@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -45,6 +47,9 @@ func loadScripts(embedded bool) (map[string]*script, error) {
 	}
 	return scripts, nil
 }
+
+// ScriptNames returns the names of all scripts, sorted.
+func (s *Store) ScriptNames() []string { return slices.Sorted(maps.Keys(s.scripts)) }
 
 // assembler expands the includes of one script, each once.
 type assembler struct {

@@ -28,6 +28,8 @@ type Options struct {
 	CallTimeout time.Duration
 	// Observe, if set, is told of every script call.
 	Observe func(script string, took time.Duration, err error)
+	// TicketsEnded, if set, is told how many tickets a call ended without a match and without being asked, by reason.
+	TicketsEnded func(reason string, tickets int)
 
 	// within is the embedded Redis to use; nil is the one of the URL.
 	within *embedded
@@ -282,18 +284,6 @@ func (s *Store) nowOrLast(ctx context.Context) int64 {
 		return 0
 	}
 	return -s.clock.after(time.Until(last))
-}
-
-// deliver hands over what a call told this instance's own sessions. It is not in time where this instance is about to
-// enter another epoch than that of the call, which it returns, or has.
-func (s *Store) deliver(r reply) (epoch ident.Place, inTime bool) {
-	if r.status() == statusDone && r.text(1) != "" {
-		told, err := parseTold(r.text(1))
-		if err == nil {
-			return told.Epoch, s.onTold(told)
-		}
-	}
-	return 0, true
 }
 
 // refusals are the errors of a Redis that cannot serve now; anything else that it answers is a fault of ours.

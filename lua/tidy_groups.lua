@@ -45,8 +45,8 @@ end
 for name, text in pairs(read_at) do
   redis.call('HSET', prefix .. 'sg', name, text)
 end
-redis.call('HSET', meta_key, 'tidied', now_text)
 if left > 0 then
+  redis.call('HSET', meta_key, 'tidied', now_text)
   redis.call('HSET', meta_key, 'journal', '1')
 else
   redis.call('HDEL', meta_key, 'journal')

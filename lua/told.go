@@ -2,6 +2,7 @@ package lua
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/musterhq/muster/internal/ident"
@@ -78,4 +79,31 @@ func parseTold(text string) (Told, error) {
 		}
 	}
 	return told, n.err
+}
+
+// deliver hands over what a call told this instance's own sessions, and counts the tickets that it ended. It is not in time
+// where this instance is about to enter another epoch than that of the call, which it returns, or has.
+func (s *Store) deliver(r reply) (epoch ident.Place, inTime bool) {
+	if r.status() != statusDone {
+		return 0, true
+	}
+	own, counts, _ := strings.Cut(r.text(1), "\n#")
+	s.countEnded(strings.Fields(counts))
+	if own == "" {
+		return 0, true
+	}
+	told, err := parseTold(own)
+	if err != nil {
+		return 0, true
+	}
+	return told.Epoch, s.onTold(told)
+}
+
+// countEnded counts tickets that ended; counts are reasons and numbers in turn.
+func (s *Store) countEnded(counts []string) {
+	for i := 0; s.opts.TicketsEnded != nil && i+1 < len(counts); i += 2 {
+		if n, err := strconv.Atoi(counts[i+1]); err == nil {
+			s.opts.TicketsEnded(counts[i], n)
+		}
+	}
 }

@@ -2,7 +2,9 @@ package protocol
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 )
 
 // Codes of errors, in the reply `error` and in HTTP problems alike.
@@ -66,6 +68,9 @@ var codes = map[string]CodeInfo{
 	CodeDraining:          {"this instance is stopping; connect again", true, http.StatusServiceUnavailable},
 	CodeInternal:          {"something went wrong here", false, http.StatusInternalServerError},
 }
+
+// Codes returns all codes, sorted.
+func Codes() []string { return slices.Sorted(maps.Keys(codes)) }
 
 // LookupCode tells what there is to know of a code. An unknown code is treated as CodeInternal.
 func LookupCode(code string) CodeInfo {

@@ -70,7 +70,7 @@ func (e *errand) finish(answer []protocol.Message) {
 // begin answers a frame, or has it carried out, and answered later.
 func (e *errand) begin(ctx context.Context, frame []byte) (answer []protocol.Message, later bool) {
 	e.request, e.err = protocol.DecodeRequest(frame)
-	kind := "unknown"
+	kind := unknownType
 	if e.request != nil && e.err == nil {
 		kind = e.request.Type()
 	}

@@ -9,8 +9,11 @@ import (
 // with the processors, and for the ports of those who operate the server.
 const spareFiles = 64
 
-// tooMany is why the metrics say that a connection was refused for the number of others.
-const tooMany = "too_many"
+// The reasons for which the metrics say that a connection was refused.
+const (
+	tooMany       = "too_many" // for the number of others
+	refusedOrigin = "origin"
+)
 
 // reserve is how many of so many open files are kept from players.
 func reserve(files, processors int) int {

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/musterhq/muster/lua"
+	"github.com/musterhq/muster/protocol"
 )
 
 // metrics are what the operations listener tells. Labels have few values: worlds that are declared, types,
@@ -66,7 +67,7 @@ func newMetrics(version string) *metrics {
 	m.matchedPlayers = counters("muster_matched_players_total", "Players put into matches.", "world")
 	m.ticketWait = histograms("muster_ticket_wait_seconds", "How long the longest-waiting player of a match had waited, mean of a call.",
 		[]float64{.005, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 1800}, "world")
-	m.ticketsEnded = counters("muster_tickets_ended_total", "Tickets ended by the sweep, by reason.", "reason")
+	m.ticketsEnded = counters("muster_tickets_ended_total", "Tickets that ended without a match and without being asked, by reason.", "reason")
 	m.matchesExpired = counter("muster_matches_expired_total", "Matches whose time was over.")
 	m.seatsReleased = counter("muster_seats_released_total", "Seats given back since their players were gone or did not take them up.")
 	m.allocations = counters("muster_allocations_total", "Attempts to get a server for a match, by outcome.", "world", "outcome")
@@ -78,7 +79,35 @@ func newMetrics(version string) *metrics {
 	m.scriptDurations = histograms("muster_script_duration_seconds", "Script calls as this instance sees them.",
 		[]float64{.0002, .0005, .001, .002, .005, .01, .05, .25, 1}, "script")
 	m.scriptErrors = counters("muster_script_errors_total", "Script calls that Redis did not answer, or refused.", "script")
+	m.startAtZero()
 	return m
+}
+
+// unknownType is the label of messages that are no request.
+const unknownType = "unknown"
+
+// startAtZero makes the series whose labels are known, so that an alert on an increase sees the first one too.
+func (m *metrics) startAtZero() {
+	for _, reason := range []string{refusedOrigin, tooMany} {
+		m.refusals.WithLabelValues(reason)
+	}
+	for _, messageType := range append(protocol.RequestTypes(), unknownType) {
+		m.messages.WithLabelValues(messageType)
+	}
+	for _, code := range protocol.Codes() {
+		m.errors.WithLabelValues(code)
+	}
+	for _, reason := range []string{"declined", "expired", "presence_lost", "world_closed"} {
+		m.ticketsEnded.WithLabelValues(reason)
+	}
+}
+
+// knowScripts makes the series of scripts.
+func (m *metrics) knowScripts(names []string) {
+	for _, name := range names {
+		m.scriptDurations.WithLabelValues(name)
+		m.scriptErrors.WithLabelValues(name)
+	}
 }
 
 // observe registers what is asked for at each scrape.
@@ -126,11 +155,13 @@ func (m *metrics) reread(sessions int)         { m.sessionsReread.Add(float64(se
 // formed counts what one call formed. waitSum adds how long the longest-waiting player of each match waited.
 func (m *metrics) formed(world string, matches, players, parked int, waitSum time.Duration) {
 	m.playersParked.Add(float64(parked))
+	if players > 0 { // also of open seats, without a match
+		m.matchedPlayers.WithLabelValues(world).Add(float64(players))
+	}
 	if matches == 0 {
 		return
 	}
 	m.matches.WithLabelValues(world).Add(float64(matches))
-	m.matchedPlayers.WithLabelValues(world).Add(float64(players))
 	mean := waitSum.Seconds() / float64(matches)
 	for range matches {
 		m.ticketWait.WithLabelValues(world).Observe(mean)
@@ -139,10 +170,13 @@ func (m *metrics) formed(world string, matches, players, parked int, waitSum tim
 
 func (m *metrics) swept(s lua.Swept) {
 	m.playersParked.Add(float64(s.Parked))
-	m.ticketsEnded.WithLabelValues("presence_lost").Add(float64(s.Gone))
-	m.ticketsEnded.WithLabelValues("expired").Add(float64(s.TicketsExpired))
 	m.matchesExpired.Add(float64(s.MatchesExpired))
 	m.seatsReleased.Add(float64(s.SeatsReleased))
+}
+
+// ended counts tickets that a script ended.
+func (m *metrics) ended(reason string, tickets int) {
+	m.ticketsEnded.WithLabelValues(reason).Add(float64(tickets))
 }
 
 // allocated counts an attempt to get a server for a match.

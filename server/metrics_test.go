@@ -46,7 +46,10 @@ func TestMetricsPage(t *testing.T) {
 	m.joined("world1")
 	m.formed("world1", 2, 6, 1, 3*time.Second)
 	m.formed("world1", 0, 0, 4, 0)
+	m.formed("world2", 0, 2, 0, 0) // took open seats
 	m.swept(lua.Swept{Parked: 10, Gone: 2, MatchesExpired: 3, TicketsExpired: 4, SeatsReleased: 5})
+	m.ended("presence_lost", 1)
+	m.ended("declined", 2)
 	m.allocated("ranked", "allocated", 20*time.Millisecond)
 	m.scriptCalled("arrive", 3*time.Millisecond, nil)
 	m.scriptCalled("arrive", 3*time.Second, errors.New("timeout"))
@@ -81,5 +84,23 @@ func TestMetricsTellWhetherRedisAnswers(t *testing.T) {
 			t.Errorf("up %v: no %q", up, want)
 		}
 		up = !up
+	}
+}
+
+// An alert on an increase misses the first event of a series that is not there before it.
+func TestMetrics_KnownLabelsStartAtZero(t *testing.T) {
+	t.Parallel()
+	m := newMetrics("v1")
+	m.knowScripts([]string{"arrive"})
+	got := page(t, m)
+	for _, want := range []string{
+		`muster_connections_refused_total{reason="origin"}`, `muster_connections_refused_total{reason="too_many"}`,
+		`muster_messages_received_total{type="join"}`, `muster_messages_received_total{type="unknown"}`,
+		`muster_errors_sent_total{code="unavailable"}`, `muster_tickets_ended_total{reason="world_closed"}`,
+		`muster_script_errors_total{script="arrive"}`, `muster_script_duration_seconds_count{script="arrive"}`,
+	} {
+		if !strings.Contains(got, want+" 0\n") {
+			t.Errorf("no %s with 0", want)
+		}
 	}
 }

@@ -116,7 +116,7 @@ func (s *Server) refuseForeign(c *gin.Context) {
 
 // refuseOrigin answers 403, and says in the log what to do, since browsers do not show the answer.
 func (s *Server) refuseOrigin(c *gin.Context) {
-	s.metrics.refused("origin")
+	s.metrics.refused(refusedOrigin)
 	if from := strings.Join(c.Request.Header.Values("Origin"), ", "); s.origins.refusals.isNew(from, time.Now()) {
 		s.log.Warn().Str("origin", from[:min(len(from), maxLoggedOrigin)]).Str("host", c.Request.Host[:min(len(c.Request.Host), maxLoggedOrigin)]).
 			Msg("origin refused; to let its pages connect add it to the setting origins")

@@ -97,11 +97,12 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	var err error
 	s.store, err = lua.Open(lua.Options{
 		URL: c.Redis.URL.Reveal(), Realm: c.Realm, Instance: newInstanceID(), PresenceTTL: c.Presence.TTL,
-		Drain: c.Drain, Recovery: c.Redis.Recovery, Observe: s.metrics.scriptCalled,
+		Drain: c.Drain, Recovery: c.Redis.Recovery, Observe: s.metrics.scriptCalled, TicketsEnded: s.metrics.ended,
 	})
 	if err != nil {
 		return nil, err
 	}
+	s.metrics.knowScripts(s.store.ScriptNames())
 	s.matching = matching.New(matching.Options{
 		Store: s.store, WorldsPerPlayer: func() int { return c.Limits.WorldsPerPlayer }, Logger: s.log,
 		Reload:   func(ctx context.Context) error { return s.worlds.Reload(ctx) },

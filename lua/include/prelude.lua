@@ -33,8 +33,17 @@ local function write_last(...)
   last_writes[#last_writes + 1] = {...}
 end
 
--- finish writes what is to be written last and what the prelude learned; every reply after the prelude passes through it.
+-- tickets_ended counts the tickets that this call ended without a match and without being asked, by reason.
+local tickets_ended = {}
+
+-- finish writes what is to be written last and what the prelude learned, and adds the counts of ended tickets to the
+-- caller's own part; every reply after the prelude passes through it.
 local function finish(reply)
+  local counts = ''
+  for reason, tickets in pairs(tickets_ended) do
+    counts = counts .. ' ' .. reason .. ' ' .. int(tickets)
+  end
+  if counts ~= '' then reply[2] = reply[2] .. '\n#' .. counts end
   for _, write in ipairs(last_writes) do
     redis.call(unpack(write))
   end

@@ -97,6 +97,7 @@ local function note(player, kind, world, subject, reason)
   local text = next_place() .. '|' .. kind .. '|' .. world .. '|' .. subject .. '|' .. reason .. '|' .. int(now_ms)
   notes[player] = notes[player] or {}
   table.insert(notes[player], text)
+  if kind == 'dequeued' then tickets_ended[reason] = (tickets_ended[reason] or 0) + 1 end
   return text
 end
 
