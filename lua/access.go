@@ -162,7 +162,9 @@ func (s *Store) missingRights(ctx context.Context) (string, error) {
 	for _, key := range sampleKeys {
 		keys = append(keys, prefix+key)
 	}
-	sample := strings.NewReplacer("KEY", keys[0], "CHANNEL", channelOf(s.opts.Realm, s.opts.Instance), "|", " ")
+	// A channel of some other instance: the right to the own one is not enough. Its name shows in Redis' MONITOR which instance asks.
+	another := channelOf(s.opts.Realm, s.opts.Instance+"-another")
+	sample := strings.NewReplacer("KEY", keys[0], "CHANNEL", another, "|", " ")
 	needed := s.neededCommands()
 	args := make([]any, len(needed))
 	for i, command := range needed {
