@@ -48,12 +48,23 @@ func (h replies) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		err := next(ctx, cmds)
 		for _, cmd := range cmds {
-			if c, ok := cmd.(*redis.Cmd); ok && cmd.Name() == "evalsha" && cmd.Err() == nil {
-				h.seen(fmt.Sprint(c.Args()[1]), c.Val())
+			if c, ok := cmd.(*redis.Cmd); ok && cmd.Err() == nil {
+				h.seen(shaOf(cmd), c.Val())
 			}
 		}
 		return err
 	}
+}
+
+// shaOf returns the SHA-1 of the script that a command calls, "" for another command.
+func shaOf(cmd redis.Cmder) string {
+	switch cmd.Name() {
+	case "evalsha":
+		return fmt.Sprint(cmd.Args()[1])
+	case "eval":
+		return redis.NewScript(fmt.Sprint(cmd.Args()[1])).Hash()
+	}
+	return ""
 }
 
 // TestReplies holds every script to an array of arrays, texts and integers: Redis drops text keys without
@@ -124,7 +135,7 @@ func callAll(b *bundle, w, d WorldRules) {
 	if err != nil || len(claimed) != 1 {
 		b.Fatalf("claimed %v, %v", claimed, err)
 	}
-	if err := s.ShowMatches(b.ctx, []Shown{{"q", "m4"}}); err != nil {
+	if err := s.ShowMatches(b.ctx, []Shown{{Player: "q", Match: "m4"}}); err != nil {
 		b.Fatal(err)
 	}
 	for name, err := range map[string]error{
