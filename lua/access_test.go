@@ -246,7 +246,7 @@ func TestAccess_IsCheckedAgain(t *testing.T) {
 		if setup == nil {
 			t.Fatalf("%s: the renewal does not notice", lost)
 		}
-		if err := s.ShowMatches(b.ctx, []Shown{{"x", "m"}}); !errors.As(err, &setup) {
+		if err := s.ShowMatches(b.ctx, []Shown{{Player: "x", Match: "m"}}); !errors.As(err, &setup) {
 			t.Errorf("%s: another call says %v", lost, err)
 		}
 		addUser(t, server, "muster", b.realm, rule)

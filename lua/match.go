@@ -77,17 +77,19 @@ func (s *Store) ofMatch(ctx context.Context, script string, who Session, match i
 	return s.run(ctx, script, string(who.Player), optional(who.Generation), string(match))
 }
 
-// Shown is a prompt that was written to its player's socket.
+// Shown is a prompt that reached its player: it was written to the player's socket, or answers an HTTP request.
 type Shown struct {
 	Player ident.Player
 	Match  ident.Match
+	// ByHTTP prompts count for players that live by heartbeats: the others are asked over their WebSocket.
+	ByHTTP bool
 }
 
 // ShowMatches notes which prompts reached their players: nobody is put out for one that did not. At most 100 a call.
 func (s *Store) ShowMatches(ctx context.Context, shown []Shown) error {
 	args := []any{len(shown)}
 	for _, p := range shown {
-		args = append(args, string(p.Player), string(p.Match))
+		args = append(args, string(p.Player), string(p.Match), oneIf(p.ByHTTP))
 	}
 	_, err := s.run(ctx, "show_matches", args...)
 	return err

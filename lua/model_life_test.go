@@ -46,7 +46,7 @@ func (m *model) doShow() {
 	c, r := m.held()
 	m.call(func() {
 		if m.alive[c.instance] {
-			m.must(m.stores[c.instance].ShowMatches(m.ctx, []Shown{{c.Player, r.Match}}))
+			m.must(m.stores[c.instance].ShowMatches(m.ctx, []Shown{{Player: c.Player, Match: r.Match}}))
 		}
 	})
 }

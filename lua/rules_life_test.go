@@ -36,7 +36,7 @@ func (b *bundle) show(players ...ident.Player) string {
 	b.Helper()
 	var shown []Shown
 	for _, p := range players {
-		shown = append(shown, Shown{p, "m1"})
+		shown = append(shown, Shown{Player: p, Match: "m1"})
 	}
 	return said("", b.stores[0].ShowMatches(b.ctx, shown))
 }

@@ -189,12 +189,12 @@ func (s *Server) getMyStatus(ctx context.Context, c *gin.Context) (int, any, err
 	return http.StatusOK, s.shown(st), nil
 }
 
-// shown is a player's state as it answers a request. A match that is proposed is shown by it: who lives by HTTP is asked
-// in no other way.
+// shown is a player's state as it answers a request. A match that is proposed is shown by it to a player that lives by
+// heartbeats, which is asked in no other way.
 func (s *Server) shown(st lua.PlayerState) protocol.PlayerState {
 	if record, err := lua.ParseRecord(st.Record); err == nil && record.Held {
 		if m, err := lua.ParseMatch(record.Match, st.Match); err == nil && m.State == lua.Proposed && !slices.Contains(m.Shown, st.Player) {
-			s.prompts.add(lua.Shown{Player: st.Player, Match: m.ID})
+			s.prompts.add(lua.Shown{Player: st.Player, Match: m.ID, ByHTTP: true})
 		}
 	}
 	return hub.State(st, s.worlds.Facts)
