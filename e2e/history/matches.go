@@ -270,10 +270,23 @@ func (r *replay) joinsAfter(at time.Time, m *protocol.Match, by int64) bool {
 
 // answeredAfter reports whether the reply to a request came after a moment, or never.
 func (r *replay) answeredAfter(request Entry, at time.Time) bool {
-	for _, e := range r.entries {
-		if e.Kind == Heard && e.Conn == request.Conn && e.Event.MessageID() == request.Request.MessageID() {
-			return e.At.After(at)
+	if r.answers == nil {
+		r.answers = map[requestKey]time.Time{}
+		for _, e := range r.entries {
+			if e.Kind != Heard {
+				continue
+			}
+			if key := (requestKey{e.Conn, e.Event.MessageID()}); r.answers[key].IsZero() {
+				r.answers[key] = e.At
+			}
 		}
 	}
-	return true
+	answered, ok := r.answers[requestKey{request.Conn, request.Request.MessageID()}]
+	return !ok || answered.After(at)
+}
+
+// requestKey names a request of a player: message ids are unique on a connection only.
+type requestKey struct {
+	conn int
+	id   string
 }

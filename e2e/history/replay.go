@@ -11,7 +11,8 @@ import (
 type replay struct {
 	name     string
 	entries  []Entry
-	conns    []*conn // conns[i] has the number i+1
+	answers  map[requestKey]time.Time // of the first answer to each request; nil before answeredAfter is asked
+	conns    []*conn                  // conns[i] has the number i+1
 	tickets  []*ticket
 	tellings []telling // of matches, in order
 	releases []release
