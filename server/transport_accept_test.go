@@ -138,11 +138,11 @@ func TestAcceptKeepsWhatWasSentAhead(t *testing.T) {
 	}
 }
 
-// goroutinesAt counts goroutines until there are want, or patience ends.
-func goroutinesAt(want int) int {
+// goroutinesAt counts goroutines until there are at most so many, or patience ends. One of an earlier test may end meanwhile.
+func goroutinesAt(most int) int {
 	for end := time.Now().Add(patience); ; runtime.Gosched() {
 		n := runtime.NumGoroutine()
-		if n == want || time.Now().After(end) {
+		if n <= most || time.Now().After(end) {
 			return n
 		}
 	}
@@ -158,14 +158,14 @@ func TestIdleConnectionIsCheap(t *testing.T) {
 	address, accepted := serveSockets(t)
 	before, bytesBefore := runtime.NumGoroutine(), memoryInUse()
 	finish := idle(t, address, accepted, connections)
-	if got := goroutinesAt(before+connections) - before; got != connections {
+	if got := goroutinesAt(before+connections) - before; got > connections {
 		t.Errorf("%d goroutines for %d connections", got, connections)
 	}
 	if got := (memoryInUse() - bytesBefore) / connections; got > mostBytes {
 		t.Errorf("%d bytes a connection, want at most %d", got, mostBytes)
 	}
 	finish()
-	if got := goroutinesAt(before); got != before {
+	if got := goroutinesAt(before); got > before {
 		t.Errorf("%d goroutines are left of the connections", got-before)
 	}
 }
