@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 	"time"
@@ -35,6 +36,9 @@ func terminal(t *testing.T) (window, tty *os.File) {
 
 func TestServe_EndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
+	// A test run that was itself started by nohup(1) ignores SIGHUP, and its children would too; a caught signal is at its
+	// default again in a child.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	for name, stderrIsTerminal := range map[string]bool{"log on the terminal": true, "log in a file": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
