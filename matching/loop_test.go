@@ -201,7 +201,7 @@ func TestWhatAPokeRunsIntoIsLoggedOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
 				store := &fakeStore{answer: answers(fails(c.err), fails(c.err), fails(c.err), fails(c.err), forms(lua.Formed{}))}
-				m := startFake(t, store, func(o *Options) { o.Logger = zerolog.New(&log) }, groupWorld("w", 2))
+				m := startFake(t, store, func(o *Options) { o.Logger = zerolog.New(zerolog.SyncWriter(&log)) }, groupWorld("w", 2))
 				for range 6 {
 					m.Poke("w")
 					time.Sleep(time.Second) //nolint:forbidigo // the bubble's clock
@@ -236,7 +236,7 @@ func TestSweeps(t *testing.T) {
 		begin := time.Now()
 		m := startFake(t, store, func(o *Options) {
 			o.SweepInterval = 0
-			o.Logger = zerolog.New(&log)
+			o.Logger = zerolog.New(zerolog.SyncWriter(&log))
 			o.Observer.Swept = func(s lua.Swept) { seen = append(seen, s) }
 		}, groupWorld("v", 2), groupWorld("w", 2))
 		time.Sleep(3*time.Second + time.Millisecond) //nolint:forbidigo // the bubble's clock

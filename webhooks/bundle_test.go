@@ -134,7 +134,7 @@ func (b *bundle) start(log io.Writer, observer Observer, targets ...Target) *Web
 	b.Helper()
 	s := b.store()
 	w, err := New(Options{
-		Targets: targets, Log: zerolog.New(log), Observer: observer, Timeout: hold / 2, RetryBase: 10 * time.Millisecond,
+		Targets: targets, Log: zerolog.New(zerolog.SyncWriter(log)), Observer: observer, Timeout: hold / 2, RetryBase: 10 * time.Millisecond,
 		Source: func(target Target) (Source, error) {
 			stream, err := s.Stream(Group(target.URL), hold)
 			if err == nil {
