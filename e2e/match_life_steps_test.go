@@ -173,35 +173,51 @@ func (s *stepPair) carryOn() (match string) {
 	return ""
 }
 
+// connected reports whether a player has a connection; it tries to connect one that has none.
+func (s *stepPair) connected(ctx context.Context, p *player) bool {
+	c, _ := p.current()
+	if c != nil && c.Err() == nil {
+		return true
+	}
+	if i := s.cluster.instances[s.random.IntN(len(s.cluster.instances))]; i.running() {
+		_, _ = p.tryConnect(ctx, i) // a failure is tried again
+	}
+	return false
+}
+
 // live has a player connect, join and accept, as needed, and returns its match.
 func (s *stepPair) live(p *player) *protocol.Match {
 	ctx, cancel := context.WithTimeout(s.t.Context(), attempt)
 	defer cancel()
-	c, conn := p.current()
 	match := p.log.Match()
+	if !s.connected(ctx, p) {
+		return match
+	}
+	c, conn := p.current()
 	switch {
-	case c == nil || c.Err() != nil:
-		i := s.cluster.instances[s.random.IntN(len(s.cluster.instances))]
-		if i.running() {
-			_, _ = p.tryConnect(ctx, i) // what fails is tried again
-		}
 	case match == nil && len(p.log.Waiting()) == 0:
 		_, _ = p.ask(ctx, c, conn, &protocol.Join{World: "served"})
 	case match != nil && match.State == protocol.StateProposed:
 		key := fmt.Sprint(p.id, match.ID, conn)
 		if !s.accepting[key] {
 			s.accepting[key] = true
-			_, _ = p.ask(ctx, c, conn, &protocol.Accept{MatchID: match.ID}) // as above
+			_, _ = p.ask(ctx, c, conn, &protocol.Accept{MatchID: match.ID}) // a failure is tried again on the next connection
 		}
 	}
 	return match
 }
 
-// part has both leave. That a connection died with its instance may be noticed only now.
+// part has both leave their match, and join nothing: a ticket of theirs could be matched with the next pair's. That a
+// connection died with its instance may be noticed only now.
 func (s *stepPair) part() {
 	for _, p := range []*player{s.a, s.b} {
 		eventually(s.t, func() string {
-			match := s.live(p)
+			ctx, cancel := context.WithTimeout(s.t.Context(), attempt)
+			defer cancel()
+			if !s.connected(ctx, p) {
+				return p.id + " has no connection"
+			}
+			match := p.log.Match()
 			if match == nil {
 				p.cut()
 				return ""
