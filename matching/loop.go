@@ -71,16 +71,15 @@ func (l *loop) stop() {
 
 // commit has a batch of joins queued, and matches formed; see groupcommit.Commit.
 func (l *loop) commit(ctx context.Context, batch []request) (results []JoinResult, again bool, err error) {
-	first := time.Now()
 	joins := make([]lua.Join, len(batch))
 	for i, r := range batch {
 		joins[i] = r.join
 	}
-	if len(batch) > 0 {
-		first = batch[0].arrived
+	if len(batch) > 0 { // no client waits for a call without joins: the store bounds it
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, batch[0].arrived.Add(answerWithin))
+		defer cancel()
 	}
-	ctx, cancel := context.WithDeadline(ctx, first.Add(answerWithin))
-	defer cancel()
 	if results, err = l.call(ctx, joins); err != nil {
 		l.more, l.after, l.restart = false, "", false // the tick goes on, when the store is back
 		if len(batch) == 0 {
