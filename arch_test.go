@@ -18,7 +18,7 @@ import (
 
 // module is the import path of this module; packages of it are named below by the rest, "." is the
 // root.
-const module = "github.com/musterhq/muster"
+const module = "muster"
 
 // arrows are the packages of the module that a package may import, besides internal/ident and, in
 // tests, the helpers for tests. Where a package is missing here, so is the thought where it belongs.

@@ -9,7 +9,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/configs"
+	"muster/configs"
 )
 
 // banner says what is on and where: in words on a terminal, as one line of the log elsewhere. It shows no address that

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/musterhq/muster/configs"
+	"muster/configs"
 )
 
 func TestGreeting_NamesWhatIsOn(t *testing.T) {

@@ -1,4 +1,4 @@
-module github.com/musterhq/muster
+module muster
 
 go 1.26.0
 

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/musterhq/muster/configs"
+	"muster/configs"
 )
 
 // rootHelp is what `muster --help` says first.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/lua"
+	"muster/configs"
+	"muster/lua"
 )
 
 // journalCommand looks after entries that the durable record would not take.

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/musterhq/muster/internal/garbage"
-	"github.com/musterhq/muster/load"
+	"muster/internal/garbage"
+	"muster/load"
 )
 
 // exitOverloaded is the exit code of a load that was not carried out in full.

@@ -8,7 +8,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/configs"
+	"muster/configs"
 )
 
 // setLogLevel is for the whole process: a logger's own level could not be changed later.

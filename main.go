@@ -15,10 +15,10 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/garbage"
-	"github.com/musterhq/muster/internal/logqueue"
-	"github.com/musterhq/muster/server"
+	"muster/configs"
+	"muster/internal/garbage"
+	"muster/internal/logqueue"
+	"muster/server"
 )
 
 // version is set by the linker in releases.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/journal"
+	"muster/configs"
+	"muster/internal/ident"
+	"muster/journal"
 )
 
 // matchStates are those that the record knows.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/journal"
+	"muster/journal"
 )
 
 func TestSinceIsATimeOrHowLongAgo(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/journal"
-	"github.com/musterhq/muster/lua"
+	"muster/configs"
+	"muster/journal"
+	"muster/lua"
 )
 
 // loadSettings reads the settings of a command: from its file, the environment and its flags. The URLs are parsed by

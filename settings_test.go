@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/logqueue"
+	"muster/configs"
+	"muster/internal/logqueue"
 )
 
 // check runs `muster --check` on a file with the text and returns its output, in which the file is called F.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/journal"
-	"github.com/musterhq/muster/webhooks"
+	"muster/configs"
+	"muster/journal"
+	"muster/webhooks"
 )
 
 // webhooksCommand looks after deliveries that receivers did not take.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/musterhq/muster/lua"
+	"muster/lua"
 )
 
 // unknownAttempts is how often a match is looked at whose world has no allocator here, and unknownPause the pause

@@ -3,8 +3,8 @@ package allocation
 import (
 	"slices"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // brief is what an allocator is told of a match: the body of a webhook's request, an annotation with Agones.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 func TestAnAnswerThatIsLateFailsTheAttempt(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/loopback"
-	"github.com/musterhq/muster/internal/race"
+	"muster/internal/loopback"
+	"muster/internal/race"
 )
 
 // The receivers in docs/allocation.md are run as they stand there.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/internal/faultlog"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/faultlog"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // failures logs how the allocators of the worlds fare. A thousand matches that wait for an allocator which is down are

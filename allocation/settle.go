@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/musterhq/muster/lua"
+	"muster/lua"
 )
 
 // settlePause is the pause before the store is told once more, while it is away.

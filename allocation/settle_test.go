@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/lua"
+	"muster/lua"
 )
 
 // A store that is away while the answer comes in does not cost the server that was found.

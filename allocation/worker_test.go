@@ -16,8 +16,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 func TestAnInstanceThatDiedIsTakenOver(t *testing.T) {

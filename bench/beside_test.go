@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/load"
+	"muster/load"
 )
 
 // The load of the rows "1,000 joins/s": so many players join at this rate, leave their match at once and join again.

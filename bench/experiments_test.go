@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/client"
-	"github.com/musterhq/muster/load"
-	"github.com/musterhq/muster/protocol"
+	"muster/client"
+	"muster/load"
+	"muster/protocol"
 )
 
 // experiments are what one run does. Each starts what it measures anew, and measures its references in

@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/garbage"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/load"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/garbage"
+	"muster/internal/redistest"
+	"muster/load"
+	"muster/protocol"
 )
 
 // settingsFile has what is measured with everything on: presence, records of matches, the stream.

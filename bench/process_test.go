@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/child"
-	"github.com/musterhq/muster/internal/loopback"
+	"muster/internal/child"
+	"muster/internal/loopback"
 )
 
 // patience is how long a process may take to come up, or to end.

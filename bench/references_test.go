@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/client"
-	"github.com/musterhq/muster/protocol"
+	"muster/client"
+	"muster/protocol"
 )
 
 // echoServer is a server of plain echoes, with the engine and the transport of the real one.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/load"
+	"muster/internal/redistest"
+	"muster/load"
 )
 
 // layout is some instances, each in a realm, on one Redis or on a Cluster.

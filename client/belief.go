@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // belief is what a player holds true of itself, learnt from all that the server said: the Have of the

@@ -8,7 +8,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // Do sends a request and waits for its reply. It sets the id of the request, unless there is one. A

@@ -12,7 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"github.com/coder/websocket"
 	"go.uber.org/goleak"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 func TestMain(m *testing.M) {

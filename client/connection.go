@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // silentHeartbeats is after how many heartbeats without a sign of the server it is asked for one.

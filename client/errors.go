@@ -9,7 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 var (

@@ -10,8 +10,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/client"
-	"github.com/musterhq/muster/protocol"
+	"muster/client"
+	"muster/protocol"
 )
 
 // A player joins a world, waits for the match, and goes to the room.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // patience is when a test gives up on something that must come.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 var quick = Backoff{Min: time.Millisecond, Max: 5 * time.Millisecond}

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // checkRules looks at what only a world of mode rules has.

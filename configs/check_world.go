@@ -3,7 +3,7 @@ package configs
 import (
 	"fmt"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // maxRooms bounds what a match carries to each of its players.

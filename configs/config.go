@@ -11,7 +11,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // Config is everything that can be set. The tag koanf names the key in the file; the tags range, oneof

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/musterhq/muster/configs"
+	"muster/configs"
 )
 
 func ExampleLoad() {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // forms are the checks that the tag form names. Each returns what is allowed, or "" where the text is

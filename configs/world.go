@@ -3,7 +3,7 @@ package configs
 import (
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // World is what can be set for one world. A zero value means that the feature is off.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/protocol"
 )
 
 // The settings allow more connections than the instance may have open files. As it is with 300 files on two processors, it takes

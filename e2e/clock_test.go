@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/internal/redistest"
+	"muster/protocol"
 )
 
 // longWorlds are worlds in which nothing ends by itself when a clock is an hour off.

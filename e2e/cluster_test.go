@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/e2e/history"
+	"muster/internal/faultproxy"
+	"muster/internal/redistest"
 )
 
 // patience is how long a test waits for something that must come. Only a failing test takes as long, so it is much longer than

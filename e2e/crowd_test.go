@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/protocol"
 )
 
 // calmPresence is for crowds: with the race detector, thousands of pings a second are more than two cores do.

@@ -18,8 +18,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/internal/child"
-	"github.com/musterhq/muster/internal/pgtest"
+	"muster/internal/child"
+	"muster/internal/pgtest"
 )
 
 // docReader follows a document.

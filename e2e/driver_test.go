@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // driver moves players about at random: each joins, leaves, meets, and one in three also breaks off and comes

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/internal/faultproxy"
+	"muster/internal/redistest"
+	"muster/protocol"
 )
 
 // withURL puts the cluster on a Redis of several servers, of which one is asked for keys.

@@ -12,10 +12,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/musterhq/muster/internal/child"
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/internal/loopback"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/child"
+	"muster/internal/faultproxy"
+	"muster/internal/loopback"
+	"muster/protocol"
 )
 
 // instance is one server, on ports that stay its own when it is started anew.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/protocol"
 )
 
 // queueStatus is what the server tells of a world.

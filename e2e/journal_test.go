@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/pgtest"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/journal"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/pgtest"
+	"muster/internal/redistest"
+	"muster/journal"
+	"muster/protocol"
 )
 
 // hook is a system that is told by webhooks.

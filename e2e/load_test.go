@@ -15,9 +15,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/internal/child"
-	"github.com/musterhq/muster/load"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/child"
+	"muster/load"
+	"muster/protocol"
 )
 
 // runLoad runs `muster load` and returns its report, nil where it wrote none, its exit code and what it

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/protocol"
 )
 
 func TestAnOutageEvictsNobodyWhoIsAway(t *testing.T) {

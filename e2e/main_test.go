@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/musterhq/muster/internal/race"
+	"muster/internal/race"
 )
 
 // program is the path of the built server.

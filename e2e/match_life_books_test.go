@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // tryRequest makes a back end's HTTP request that may fail, as its instance may be gone.

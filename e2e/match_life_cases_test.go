@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/protocol"
 )
 
 // caseWorlds are those of the cases, and how the history has to know them.

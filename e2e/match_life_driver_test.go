@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // lives moves players through worlds whose matches have a life: each joins, answers when it is asked, or does not,

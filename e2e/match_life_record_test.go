@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/pgtest"
-	"github.com/musterhq/muster/journal"
-	"github.com/musterhq/muster/webhooks"
+	"muster/e2e/history"
+	"muster/internal/pgtest"
+	"muster/journal"
+	"muster/webhooks"
 )
 
 // record is the durable record of a soak, and a system that is told.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/protocol"
 )
 
 // stepTimes is how often each step is taken in the long form of TestAnInstanceDiesAtEachStep.

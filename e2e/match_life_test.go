@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/race"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/e2e/history"
+	"muster/internal/race"
+	"muster/internal/redistest"
 )
 
 var (

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/internal/faultproxy"
+	"muster/protocol"
 )
 
 func TestALostPublishIsMadeUpFor(t *testing.T) {

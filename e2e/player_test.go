@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/client"
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/protocol"
+	"muster/client"
+	"muster/e2e/history"
+	"muster/protocol"
 )
 
 // player is a client of which everything is recorded. Its connection is replaced by connect.

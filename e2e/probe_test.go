@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // probeAttempt bounds one try of a probe: an instance answers within 3 s, whatever befalls it.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/internal/redistest"
+	"muster/protocol"
 )
 
 func TestRealmsOfARedisClusterFailOverByThemselves(t *testing.T) {

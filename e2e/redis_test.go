@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/internal/faultproxy"
+	"muster/internal/redistest"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // redisDo runs a command that must succeed.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/race"
+	"muster/e2e/history"
+	"muster/internal/race"
 )
 
 // report is what a soak came to.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/race"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/internal/race"
+	"muster/protocol"
 )
 
 // rolling has players at work while all instances are changed, one after the other, and judges that nothing

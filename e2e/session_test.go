@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/client"
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/protocol"
+	"muster/client"
+	"muster/e2e/history"
+	"muster/internal/faultproxy"
+	"muster/protocol"
 )
 
 func TestAPlayerThatComesBackIsToldThatItWaits(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/e2e/history"
+	"muster/internal/redistest"
 )
 
 var (

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/protocol"
+	"muster/e2e/history"
+	"muster/internal/faultproxy"
+	"muster/internal/redistest"
+	"muster/protocol"
 )
 
 // split is a network in two: on the old side the primary and one instance, on the new side the replica, the

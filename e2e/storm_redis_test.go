@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/redistest"
 )
 
 // redis has Redis carry out a command, sooner or later: it may still be healing from the last fault.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/internal/faultproxy"
+	"muster/e2e/history"
+	"muster/internal/faultproxy"
 )
 
 // fault is one kind of harm.

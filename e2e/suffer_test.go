@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/musterhq/muster/client"
-	"github.com/musterhq/muster/e2e/history"
-	"github.com/musterhq/muster/protocol"
+	"muster/client"
+	"muster/e2e/history"
+	"muster/protocol"
 )
 
 // Rows of the report that are of no single fault.

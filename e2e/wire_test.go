@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 func TestTheUpgradeWorksWithWhatBrowsersSend(t *testing.T) {

@@ -3,9 +3,9 @@ package hub
 import (
 	"testing"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // fellThrough is that a match of p fell through, by another's call, and that p is back at its place.

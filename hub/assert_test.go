@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 func TestWhatAPlayerLeavesAfterALossItDidNotLose(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // age is how old the hub is, in nanoseconds. Signs of life are counted by it: no step of the machine's clock

@@ -1,9 +1,9 @@
 package hub
 
 import (
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // Deliver brings to sessions what this instance was told, by a publish or in a reply. It never waits. It returns false for

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // GoingAway sends every client when it is to reconnect, spread over a span, and closes each session when its time has come.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/race"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/internal/race"
+	"muster/lua"
 )
 
 // countingTransport counts what is written, and allocates nothing.

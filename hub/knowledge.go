@@ -3,9 +3,9 @@ package hub
 import (
 	"slices"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // knowledge is what a session last saw of its player's record.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // lookBatch is how many states one call reads.

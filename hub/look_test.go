@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/protocol"
 )
 
 func TestLookAgainTellsWhatWasMissedAndOnlyThat(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // news is what a client is to be told of its match, beside what it knows of it.

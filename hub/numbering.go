@@ -4,7 +4,7 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // numbering follows the numbers of what this instance was told. Publishes come in order, but replies carry

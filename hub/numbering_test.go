@@ -3,7 +3,7 @@ package hub
 import (
 	"testing"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 func TestNumbering(t *testing.T) {

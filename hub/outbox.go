@@ -1,8 +1,8 @@
 package hub
 
 import (
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // The outbox is bounded: a client that lets so much pile up does not read.

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/protocol"
 )
 
 func TestASlowReaderIsDroppedWithoutDelayingOthers(t *testing.T) {

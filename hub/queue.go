@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // QueueView is what a client was last told of where its ticket stands.

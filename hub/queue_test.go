@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 func TestQueueUpdatesComeWhenSomethingChangedOnly(t *testing.T) {

@@ -1,8 +1,8 @@
 package hub
 
 import (
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/protocol"
 )
 
 // requestQueue is how far the request is whose turn it is, and those that wait for theirs.

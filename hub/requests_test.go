@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/lua"
+	"muster/protocol"
 )
 
 func pong(n int64) protocol.Message { return &protocol.Pong{T: &n} }
@@ -241,7 +241,7 @@ func hubGoroutines() int {
 	bubble, _, _ = strings.Cut(bubble, "]")
 	count := 0
 	for g := range strings.SplitSeq(all, "\n\n") {
-		if strings.Contains(g, "synctest bubble "+bubble+"]") && strings.Contains(g, "created by github.com/musterhq/muster/hub.(*") {
+		if strings.Contains(g, "synctest bubble "+bubble+"]") && strings.Contains(g, "created by muster/hub.(*") {
 			count++
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // WorldFacts are what a player's view of a queue needs to know of its world.

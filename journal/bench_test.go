@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/pgtest"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/internal/pgtest"
+	"muster/lua"
 )
 
 // BenchmarkWrite writes matches of two, each formed and ended, in batches as the writer does. One op is a match.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/internal/redistest"
+	"muster/lua"
 )
 
 // deadline is how long a test waits for what is to come: long, since the machine may be busy.

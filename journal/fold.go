@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // change is what a batch of events says of one match.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/internal/faultlog"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/faultlog"
+	"muster/lua"
 )
 
 // Stream is the realm's stream as the journal's group reads it; see lua.StreamReader.

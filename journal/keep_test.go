@@ -7,7 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/lua"
+	"muster/lua"
 )
 
 func TestTheStreamAlarmsOnceBeforeItIsFull(t *testing.T) {

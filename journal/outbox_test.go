@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/musterhq/muster/internal/pgtest"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/pgtest"
+	"muster/internal/redistest"
 )
 
 // fill puts events e1 to en into the outbox for an address.

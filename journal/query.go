@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // ErrNoSuchMatch: the record has no match of that id.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/pgtest"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/internal/pgtest"
+	"muster/internal/redistest"
+	"muster/lua"
 )
 
 // formed writes matches m1, m2 and so on, a minute apart; each says its state, world, players and how long it

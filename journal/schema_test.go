@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/musterhq/muster/internal/pgtest"
+	"muster/internal/pgtest"
 )
 
 func TestManyInstancesMigrateAtOnce(t *testing.T) {

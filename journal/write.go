@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/musterhq/muster/lua"
+	"muster/lua"
 )
 
 // Outgoing is something to be told to an address.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/musterhq/muster/internal/backoff"
-	"github.com/musterhq/muster/internal/faultlog"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/backoff"
+	"muster/internal/faultlog"
+	"muster/lua"
 )
 
 const (

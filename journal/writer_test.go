@@ -15,11 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/pgtest"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/faultproxy"
+	"muster/internal/ident"
+	"muster/internal/pgtest"
+	"muster/internal/redistest"
+	"muster/lua"
 )
 
 func TestAMatchIsWrittenWithAllThatHappenedToIt(t *testing.T) {

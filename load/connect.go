@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/musterhq/muster/client"
-	"github.com/musterhq/muster/protocol"
+	"muster/client"
+	"muster/protocol"
 )
 
 const (

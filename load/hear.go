@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // hear handles an event and sends what the player answers. It runs where the connection is read, and

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // Kind is a way in which a server can be wrong.

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // Pattern is how players arrive.

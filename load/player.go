@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/musterhq/muster/client"
-	"github.com/musterhq/muster/protocol"
+	"muster/client"
+	"muster/protocol"
 )
 
 // phase is what a player is about.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // playerBundle is a player without a connection: what it is told is handed to it, what it sends is lost.

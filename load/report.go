@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // Report is what a run saw. Its JSON is for programs: fields may be added, not renamed.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/redistest"
 )
 
 // aclLine is the line of docs/operations.md with the rights that Muster needs, without the command in front.

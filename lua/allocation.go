@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // Allocation is a match that waits for its server.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // Matches that were asked for together fail together: that is one failure of the allocator, and not eight in a row.

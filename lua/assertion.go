@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // Assertion is what an instance last saw of one of its sessions.

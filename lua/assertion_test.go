@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/ident"
+	"muster/internal/redistest"
 )
 
 // playing are the assertions of players in complete matches of one size, the players of each match apart from one another.

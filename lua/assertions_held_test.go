@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // TestAssertionsOfHeldMatches: the match that is asserted does not stand yet, or did not.

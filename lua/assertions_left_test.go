@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // leftBehind has x leave a match of three and not hear of it: its own instance asserts it in the match, those of the others

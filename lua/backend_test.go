@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/redistest"
 )
 
 // testCallTimeout is long: under the race detector, on a busy machine, the embedded Redis takes its time.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/redistest"
 )
 
 // BenchmarkJoinAndMatch has players join and be matched at once in calls of several sizes, and tells what CPU

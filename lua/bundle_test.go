@@ -11,8 +11,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/ident"
+	"muster/internal/redistest"
 )
 
 // testStart is where the steered clock of every test begins, in microseconds: all numbers of a test are

@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"github.com/musterhq/muster/internal/dsn"
+	"muster/internal/dsn"
 )
 
 // CheckURL reports whether go-redis takes a URL, and why not, without showing any part of the URL.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // Epoch is a span in which Redis' history was unbroken.

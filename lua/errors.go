@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // What a script may refuse. Each is returned for the player (or the call) that it concerns, and means

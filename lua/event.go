@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // EventKind is what an entry of the realm's stream says.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // The faults that published designs of this kind have (and this one once had), each as what holds instead.

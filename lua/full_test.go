@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/redistest"
 )
 
 // refusedWhenFull are the scripts that write and that a full Redis refuses, each with the reason. All others must go through:

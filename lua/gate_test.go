@@ -7,8 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/ident"
+	"muster/internal/redistest"
 )
 
 // TestGateCommandsOfPairsThatWaitInFourWorlds bounds what a match costs Redis whose players' tickets have to be taken

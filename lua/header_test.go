@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // header is what stands above a script's body.

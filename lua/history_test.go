@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/ident"
+	"muster/internal/redistest"
 )
 
 // calls is a hook that keeps the arguments of each script's last call.

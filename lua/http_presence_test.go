@@ -3,7 +3,7 @@ package lua
 import (
 	"testing"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // atDeadline sets the clock to the end of the presence of players who live by heartbeats, plus some milliseconds. Their keys

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // broken names what does not hold in a realm that a script has just left. sizes are those of its worlds.

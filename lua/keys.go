@@ -1,6 +1,6 @@
 package lua
 
-import "github.com/musterhq/muster/internal/ident"
+import "muster/internal/ident"
 
 // All keys of a realm begin alike and share a hash tag, so that they live in one slot. Scripts build them
 // from the name of the meta key; Go needs only these.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // loss is a realm of two instances just before a loss of history, with what both know.

@@ -3,7 +3,7 @@ package lua
 import (
 	"testing"
 
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/redistest"
 )
 
 func TestMain(m *testing.M) { redistest.Main(m, stopEmbedded) }

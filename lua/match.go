@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // Outcome is what became of a player by its own request.

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"pgregory.net/rapid"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // serve does what instances that lived through the last step would have done in it: renewed their leases,

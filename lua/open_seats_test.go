@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/ident"
+	"muster/internal/redistest"
 )
 
 // openRooms has n matches of a world stand, each of which has one open seat.

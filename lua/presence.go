@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // PlayerState is a player's whole state as Redis has it.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // WorldRules are what the scripts need to know of a world.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // Ticket is one of a player's tickets as its record has it.

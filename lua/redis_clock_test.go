@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/redistest"
 )
 
 // A call that nobody waits for any more has no effect; one that somebody waits for, as Redis' clock went forward, is

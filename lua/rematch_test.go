@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/ident"
+	"muster/internal/redistest"
 )
 
 // keepApart notes of pairs of players that they have met in a world.

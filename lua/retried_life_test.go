@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // lifeRetries are the rows of the scripts of a match's life.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/faultproxy"
+	"muster/internal/redistest"
 )
 
 // retry is a call whose reply is lost, so that its caller sends it again: it has one effect, and one answer.

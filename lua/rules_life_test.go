@@ -3,7 +3,7 @@ package lua
 import (
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // proposed has two players of a world, on two instances, asked whether they are there; x waits in trio too.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // joinAndMatch has players join a world in a call that may form as many matches, and says what came of it.

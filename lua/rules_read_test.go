@@ -3,7 +3,7 @@ package lua
 import (
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 var readRules = []rule{

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // seated has x and y, on two instances, in one room of three.

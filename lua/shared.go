@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/musterhq/muster/internal/groupcommit"
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/groupcommit"
+	"muster/internal/ident"
 )
 
 // What many players ask of their matches at once is asked together: all that comes while one pipeline is on its way

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // The state that a back end reads is no prompt for a player that is asked over its WebSocket, be it away or not.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // Told is what one script call tells the sessions of one instance: by publish, or to the caller itself

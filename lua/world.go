@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // DeclaredWorld is a world as it stands in Redis for all instances.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/musterhq/muster/lua"
+	"muster/lua"
 )
 
 // retryPause is how long after a lost reply a call is sent again: a connection that was reset has a successor

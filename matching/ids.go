@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // The ids of matches and rooms are no secrets, so their random bits may come from a pool, which saves a

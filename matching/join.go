@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // JoinResult is what became of a join.

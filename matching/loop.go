@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/musterhq/muster/internal/groupcommit"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/groupcommit"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 const (

@@ -11,9 +11,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/internal/groupcommit"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/groupcommit"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 var (

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // records are the players' records, in their order.

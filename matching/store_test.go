@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/faultproxy"
+	"muster/internal/ident"
+	"muster/internal/redistest"
+	"muster/lua"
 )
 
 func isInMatch(err error) bool {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // DefaultSweepInterval is how often what time changes is looked at; a deadline is kept to that.

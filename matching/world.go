@@ -1,6 +1,6 @@
 package matching
 
-import "github.com/musterhq/muster/lua"
+import "muster/lua"
 
 // Mode is how a world puts players together.
 type Mode string

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // arrival is one Arrive. Whoever waits for it may give up while its commit is in flight. Then nobody has the

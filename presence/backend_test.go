@@ -9,9 +9,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/internal/redistest"
+	"muster/lua"
 )
 
 // duel is the one world of these tests.

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // fakeStore is a Redis that does as a test says; without a word it takes everything.

@@ -10,9 +10,9 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/singleflight"
 
-	"github.com/musterhq/muster/internal/groupcommit"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/groupcommit"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // Store is what a Keeper needs of the state in Redis.

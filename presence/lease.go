@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // renewLoop renews the instance's lease. Everything else that waits for Redis to be back hangs on it.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/internal/redistest"
+	"muster/lua"
 )
 
 func TestWhoLosesItsLeaseArrivesAgain(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // recoverAttempts is how often history may be lost again while it is being recovered.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/faultproxy"
+	"muster/internal/ident"
+	"muster/internal/redistest"
+	"muster/lua"
 )
 
 // BenchmarkRecover asserts 50,000 players in matches of 100 in an emptied Redis to which a round trip takes 3 ms.

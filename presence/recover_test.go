@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // callers are many at once whose calls meet another history.

@@ -3,7 +3,7 @@ package protocol_test
 import (
 	"testing"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 func BenchmarkDecodeRequest(b *testing.B) {

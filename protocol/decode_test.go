@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // longTicket is the id of a ticket in a world whose name is as long as can be.

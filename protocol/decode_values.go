@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 const idRule = "must be 1 to 64 characters out of A-Z a-z 0-9 . _ : @ -"

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // A server reads a request, answers it, and sends a fault back as it is.

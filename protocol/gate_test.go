@@ -3,8 +3,8 @@ package protocol_test
 import (
 	"testing"
 
-	"github.com/musterhq/muster/internal/race"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/race"
+	"muster/protocol"
 )
 
 // TestGateAllocationsOfFrames holds what is decoded and encoded for each join to a number of allocations, which

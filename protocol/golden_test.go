@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files of testdata")

@@ -3,7 +3,7 @@ package protocol
 import (
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
+	"muster/internal/ident"
 )
 
 // What names the protocol.

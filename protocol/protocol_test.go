@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 func TestDecodeEventIgnoresWhatItDoesNotKnow(t *testing.T) {

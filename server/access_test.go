@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/configs"
+	"muster/internal/redistest"
 )
 
 // A Redis 7 user without the right to its channels could write all that a join changes, and then fail to publish it.

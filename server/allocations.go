@@ -3,9 +3,9 @@ package server
 import (
 	"time"
 
-	"github.com/musterhq/muster/allocation"
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/ident"
+	"muster/allocation"
+	"muster/configs"
+	"muster/internal/ident"
 )
 
 // allocationSettings are a world's as the worker that asks for servers has them.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/musterhq/muster/hub"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/matching"
-	"github.com/musterhq/muster/protocol"
+	"muster/hub"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/matching"
+	"muster/protocol"
 )
 
 // playerHeader names the player in dev mode.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/musterhq/muster/hub"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/journal"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/hub"
+	"muster/internal/ident"
+	"muster/journal"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // matchID is the match that the path names.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/client"
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/protocol"
+	"muster/client"
+	"muster/configs"
+	"muster/internal/redistest"
+	"muster/protocol"
 )
 
 // player is a connected client and where its matches come.

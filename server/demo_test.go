@@ -9,7 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/web"
+	"muster/web"
 )
 
 func demoEngine() *gin.Engine {

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/client"
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/protocol"
+	"muster/client"
+	"muster/configs"
+	"muster/protocol"
 )
 
 // draining has an instance begin to drain, and returns once it does. Somebody is connected, so that it lasts.

@@ -11,8 +11,8 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/protocol"
+	"muster/configs"
+	"muster/protocol"
 )
 
 // echoVariable names the environment variable with the address that TestServeEcho listens on.

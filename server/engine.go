@@ -14,7 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // Limits of the HTTP that a stranger may speak. None of them touches a connection that has become a

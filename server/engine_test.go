@@ -14,7 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // testLog writes into the log of the test.

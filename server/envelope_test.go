@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/protocol"
+	"muster/configs"
+	"muster/internal/redistest"
+	"muster/protocol"
 )
 
 func TestMalformedMessagesAreRefusedAndChangeNothing(t *testing.T) {

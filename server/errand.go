@@ -7,11 +7,11 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/musterhq/muster/hub"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/matching"
-	"github.com/musterhq/muster/protocol"
+	"muster/hub"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/matching"
+	"muster/protocol"
 )
 
 // requestTimeout bounds a request, from its arrival on: a client is promised an answer within 3 s while Redis is out of

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/matching"
-	"github.com/musterhq/muster/protocol"
+	"muster/lua"
+	"muster/matching"
+	"muster/protocol"
 )
 
 // retryMS is when a request that failed for the moment is worth trying again, in milliseconds.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/internal/loopback"
+	"muster/internal/loopback"
 )
 
 func TestFilesAreKeptFromPlayers(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/configs"
+	"muster/internal/redistest"
 )
 
 // full has a Redis refuse, until the end of the test or the next call, what needs memory beyond so much.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/race"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/protocol"
+	"muster/configs"
+	"muster/internal/race"
+	"muster/internal/redistest"
+	"muster/protocol"
 )
 
 // bareClient is a socket that sends and finds frames without allocating.

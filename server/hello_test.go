@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/protocol"
+	"muster/configs"
+	"muster/internal/faultproxy"
+	"muster/internal/redistest"
+	"muster/protocol"
 )
 
 func TestBeforeHelloEverythingElseIsRefusedAndTheConnectionStays(t *testing.T) {

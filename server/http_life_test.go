@@ -10,7 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 const (

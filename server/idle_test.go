@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/protocol"
+	"muster/configs"
+	"muster/protocol"
 )
 
 // idleBytes is the most that an idle, greeted session may cost: heap and stack in use, the client's bare socket

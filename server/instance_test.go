@@ -10,10 +10,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/protocol"
+	"muster/configs"
+	"muster/internal/ident"
+	"muster/internal/redistest"
+	"muster/protocol"
 )
 
 // instance is one that runs in this process.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/configs"
+	"muster/lua"
+	"muster/protocol"
 )
 
 func TestAMatchIsTheSameForAllAndComesAfterJoined(t *testing.T) {

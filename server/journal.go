@@ -8,10 +8,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/journal"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/webhooks"
+	"muster/configs"
+	"muster/journal"
+	"muster/lua"
+	"muster/webhooks"
 )
 
 // afterwards is what is done with what happened: the durable record, and other systems that are told. Both are nil

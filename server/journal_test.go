@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/configs"
+	"muster/internal/redistest"
 )
 
 // A journal that is no longer set must not hold the stream for ever.

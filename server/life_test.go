@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/ident"
+	"muster/configs"
+	"muster/internal/ident"
 )
 
 // checked is a world of pairs that are asked whether they are there.

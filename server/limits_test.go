@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/protocol"
+	"muster/configs"
+	"muster/protocol"
 )
 
 func TestTooManyMessagesAreRefusedAndTheSessionGoesOn(t *testing.T) {

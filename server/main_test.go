@@ -5,8 +5,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/musterhq/muster/internal/pgtest"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/internal/pgtest"
+	"muster/internal/redistest"
 )
 
 func TestMain(m *testing.M) {

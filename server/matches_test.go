@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
+	"muster/configs"
 )
 
 // matched has two players meet in a world, and returns their match.

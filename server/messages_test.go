@@ -5,7 +5,7 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // What PROTOCOL, section 4, says of each message that this version sends: each field, whether it must be there,

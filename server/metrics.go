@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // metrics are what the operations listener tells. Labels have few values: worlds that are declared, types,

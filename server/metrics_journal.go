@@ -5,8 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/musterhq/muster/journal"
-	"github.com/musterhq/muster/webhooks"
+	"muster/journal"
+	"muster/webhooks"
 )
 
 // observeJournal registers what is told of the journal. An instance without one does not show it.

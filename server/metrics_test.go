@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/lua"
+	"muster/protocol"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

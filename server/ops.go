@@ -6,7 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // opsHandler is what operators reach, on a listener of its own. A page from elsewhere that is open in an

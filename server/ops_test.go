@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/protocol"
+	"muster/configs"
+	"muster/protocol"
 )
 
 var errSettings = errors.New("muster.yaml:3: drain: must be a duration\nmuster.yaml:9: worlds: empty")

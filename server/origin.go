@@ -10,8 +10,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/protocol"
+	"muster/configs"
+	"muster/protocol"
 )
 
 // origins are the browser origins that may connect. It is safe for concurrent use.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/configs"
+	"muster/internal/redistest"
 )
 
 // within is what clients may count on while Redis is out of reach, and when it is back.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/musterhq/muster/journal"
-	"github.com/musterhq/muster/webhooks"
+	"muster/journal"
+	"muster/webhooks"
 )
 
 // outbox is the journal's outbox for one address, as a source of deliveries.

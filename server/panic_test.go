@@ -6,8 +6,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/hub"
-	"github.com/musterhq/muster/protocol"
+	"muster/hub"
+	"muster/protocol"
 )
 
 // brokenPipe is a transport that only tells how it was closed.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // end ends a connection that could not be read, and says good-bye to it.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/client"
-	"github.com/musterhq/muster/protocol"
+	"muster/client"
+	"muster/protocol"
 )
 
 // peer is a client of which a test sees every frame. Each one is held against the tables of the protocol as it

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // problem is the body of an error in HTTP, RFC 9457.

@@ -9,7 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // wantProblem checks that an answer is a problem of the status and code, and returns its members.

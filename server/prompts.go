@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/musterhq/muster/lua"
+	"muster/lua"
 )
 
 const (

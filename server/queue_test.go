@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/faultproxy"
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/protocol"
+	"muster/configs"
+	"muster/internal/faultproxy"
+	"muster/internal/redistest"
+	"muster/protocol"
 )
 
 // waits waits until so many players of a world could be matched.

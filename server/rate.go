@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // limitedPause is the longest time between two limited messages that still belong to one run of them.

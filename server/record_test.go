@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/hub"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/pgtest"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/configs"
+	"muster/hub"
+	"muster/internal/ident"
+	"muster/internal/pgtest"
+	"muster/internal/redistest"
 )
 
 // recording has the matches of worlds written down.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/ident"
+	"muster/configs"
+	"muster/internal/ident"
 )
 
 func TestAReloadAddsAndChangesWorldsOnAllInstancesWithoutALostTicket(t *testing.T) {

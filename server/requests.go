@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/musterhq/muster/hub"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/matching"
-	"github.com/musterhq/muster/protocol"
+	"muster/hub"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/matching"
+	"muster/protocol"
 )
 
 // do carries out a request of a session that has been greeted, other than one that begins at once; see errand.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/journal"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/journal"
+	"muster/lua"
 )
 
 const (

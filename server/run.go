@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/musterhq/muster/lua"
+	"muster/lua"
 )
 
 // Run serves until ctx ends, then drains: clients are told to go elsewhere, their players become away, and no

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/internal/redistest"
+	"muster/configs"
+	"muster/internal/redistest"
 )
 
 // marker is in every secret of the test.

@@ -15,16 +15,16 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/allocation"
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/hub"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/internal/workers"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/matching"
-	"github.com/musterhq/muster/presence"
-	"github.com/musterhq/muster/protocol"
-	"github.com/musterhq/muster/web"
+	"muster/allocation"
+	"muster/configs"
+	"muster/hub"
+	"muster/internal/ident"
+	"muster/internal/workers"
+	"muster/lua"
+	"muster/matching"
+	"muster/presence"
+	"muster/protocol"
+	"muster/web"
 )
 
 // Options are what a server is made of.

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/musterhq/muster/hub"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/protocol"
+	"muster/hub"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/protocol"
 )
 
 // socket is one WebSocket and what it has said. An idle one is waited for by one goroutine, which calls next to

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/ident"
+	"muster/protocol"
 )
 
 // object is a JSON object as it was read; numbers are json.Number.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/hub"
-	"github.com/musterhq/muster/protocol"
+	"muster/hub"
+	"muster/protocol"
 )
 
 // closeTimeout bounds a close: of the frame that is sent, and of the client's, which ends the handshake.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // The sizes of a connection's buffers, in bytes. What comes is taken into the first, where a usual request fits; a

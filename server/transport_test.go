@@ -12,8 +12,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/musterhq/muster/internal/loopback"
-	"github.com/musterhq/muster/protocol"
+	"muster/internal/loopback"
+	"muster/protocol"
 )
 
 const testFrameBytes = 1024

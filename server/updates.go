@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/hub"
-	"github.com/musterhq/muster/internal/ident"
+	"muster/hub"
+	"muster/internal/ident"
 )
 
 const (

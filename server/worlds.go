@@ -9,12 +9,12 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/allocation"
-	"github.com/musterhq/muster/configs"
-	"github.com/musterhq/muster/hub"
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
-	"github.com/musterhq/muster/matching"
+	"muster/allocation"
+	"muster/configs"
+	"muster/hub"
+	"muster/internal/ident"
+	"muster/lua"
+	"muster/matching"
 )
 
 // realmWorlds keeps this instance's worlds those of the realm. The settings of whoever declared last hold for

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/lua"
+	"muster/lua"
 )
 
 func TestAWorldThatIsNotUnderstoodIsNotServedAndNotClosed(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/musterhq/muster/web"
+	"muster/web"
 )
 
 func ExampleDemo() {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/musterhq/muster/internal/ident"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/ident"
+	"muster/lua"
 )
 
 // Type is what an event tells.

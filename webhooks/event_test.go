@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/lua"
+	"muster/lua"
 )
 
 const record = "complete|20|10|arena|1796000000123000|1796000060000|game=u1;chat=u2|a;b|b||||eyJob3N0IjoiaCJ9|||"

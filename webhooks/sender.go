@@ -13,8 +13,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/musterhq/muster/internal/backoff"
-	"github.com/musterhq/muster/internal/faultlog"
+	"muster/internal/backoff"
+	"muster/internal/faultlog"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/redistest"
-	"github.com/musterhq/muster/lua"
+	"muster/internal/redistest"
+	"muster/lua"
 )
 
 func TestAReceiverIsToldSignedEventsOfItsTypes(t *testing.T) {

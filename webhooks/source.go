@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/musterhq/muster/lua"
+	"muster/lua"
 )
 
 // Delivery is an event on its way to an address.

@@ -1,6 +1,6 @@
 package history
 
-import "github.com/musterhq/muster/protocol"
+import "muster/protocol"
 
 // Count is how much happened in a history, and what was lost.
 type Count struct {

@@ -3,7 +3,7 @@ package history
 import (
 	"testing"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 func TestCount(t *testing.T) {

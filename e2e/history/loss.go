@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // onlyTheLostLose checks the bounds of rule 7: with a loss of history, only players whose instance did

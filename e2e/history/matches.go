@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // match is a match as the first of all tellings had it.

@@ -1,7 +1,7 @@
 package history
 
 import (
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // Outcome is what players were told last of a match.

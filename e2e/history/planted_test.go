@@ -3,7 +3,7 @@ package history
 import (
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // fault is a history in which one thing is wrong.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // cancelled is when a match that a player was told of fell through, by Redis' clock in milliseconds. It is false where it

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // replay is a player's log, read as a client reads it.

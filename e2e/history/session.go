@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // nobodySpeaksForANewer checks rule 8: what a connection asks for after a newer one of the same player was

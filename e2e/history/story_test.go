@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // story writes a history down with times of its own. Its clock runs by a millisecond an entry, and by

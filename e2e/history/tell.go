@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // Tell writes a player's log, one entry a line, for whoever looks into a violation.

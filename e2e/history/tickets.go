@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/musterhq/muster/protocol"
+	"muster/protocol"
 )
 
 // nothingEndsSilently checks rule 4: a ticket ends by a match or by leaving, or its player is told why;

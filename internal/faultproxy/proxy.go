@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/loopback"
+	"muster/internal/loopback"
 )
 
 // Direction tells which way bytes go. Directions can be joined with |.

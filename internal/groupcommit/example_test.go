@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/musterhq/muster/internal/groupcommit"
+	"muster/internal/groupcommit"
 )
 
 func Example() {

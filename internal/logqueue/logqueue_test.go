@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/musterhq/muster/internal/logqueue"
+	"muster/internal/logqueue"
 )
 
 // patience bounds what a busy machine may take; the tests need milliseconds.

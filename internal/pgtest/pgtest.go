@@ -20,8 +20,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/musterhq/muster/internal/child"
-	"github.com/musterhq/muster/internal/loopback"
+	"muster/internal/child"
+	"muster/internal/loopback"
 )
 
 // BinVariable names the environment variable that chooses the directory of initdb and postgres. Without it they

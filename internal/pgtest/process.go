@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/musterhq/muster/internal/child"
+	"muster/internal/child"
 )
 
 // servants are the users as whom PostgreSQL runs where the tests are root's: it refuses to be that.

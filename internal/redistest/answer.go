@@ -13,7 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/musterhq/muster/internal/child"
+	"muster/internal/child"
 )
 
 // answerTimeout is how long a server may take to answer; it needs some 10 ms on an idle machine.

@@ -5,7 +5,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/musterhq/muster/internal/child"
+	"muster/internal/child"
 )
 
 // stopTimeout is how long a server may take to end by itself. Without a snapshot to write it needs

@@ -19,8 +19,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/musterhq/muster/internal/child"
-	"github.com/musterhq/muster/internal/loopback"
+	"muster/internal/child"
+	"muster/internal/loopback"
 )
 
 // BinaryVariable names the environment variable that chooses another server than the redis-server

@@ -14,7 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/musterhq/muster/internal/child"
+	"muster/internal/child"
 )
 
 // StartReplica starts a server that copies the primary which it reaches at an address, perhaps a proxy's,
