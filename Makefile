@@ -50,7 +50,7 @@ bench: ## measure the built server beside plain references and print one table (
 
 .PHONY: bench-million
 bench-million: ## measure what a million waiting tickets cost a join, at most twice what an empty world does
-	$(GO) test -run '^$$' -bench MillionWaiting -benchtime 5x ./lua
+	$(GO) test -run '^$$' -bench MillionWaiting -benchtime 5x ./store
 
 .PHONY: bench-go
 bench-go: ## run the Go benchmarks (BENCH=pattern, COUNT=10 for benchstat)
@@ -62,7 +62,7 @@ bench-scale: ## measure several instances and realms, on one Redis and on a Clus
 
 .PHONY: gate
 gate: ## check what may not grow: allocations, calls, commands, memory and goroutines, whatever the machine
-	$(GO) test -count 1 -run '^(TestGate|TestCommandsOfAMatch)' ./protocol ./hub ./lua ./server
+	$(GO) test -count 1 -run '^(TestGate|TestCommandsOfAMatch)' ./protocol ./hub ./store ./server
 	$(GO) test -run '^$$' -bench IdleSession -benchtime 3x ./server
 
 .PHONY: soak

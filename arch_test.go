@@ -23,13 +23,14 @@ const module = "muster"
 // arrows are the packages of the module that a package may import, besides internal/ident and, in
 // tests, the helpers for tests. Where a package is missing here, so is the thought where it belongs.
 var arrows = map[string][]string{
-	".":        {"server", "hub", "matching", "presence", "journal", "webhooks", "lua", "load", "sim", "client", "protocol", "configs"},
-	"server":   {"hub", "matching", "presence", "allocation", "journal", "webhooks", "lua", "protocol", "configs", "web"},
-	"hub":      {"lua", "protocol", "configs"},
-	"matching": {"lua", "protocol", "configs"},
-	"presence": {"lua", "protocol", "configs"},
-	"journal":  {"lua"},
-	"webhooks": {"lua"},
+	".":        {"server", "hub", "matching", "presence", "journal", "webhooks", "store", "load", "sim", "client", "protocol", "configs"},
+	"server":   {"hub", "matching", "presence", "allocation", "journal", "webhooks", "store", "protocol", "configs", "web"},
+	"hub":      {"store", "protocol", "configs"},
+	"matching": {"store", "protocol", "configs"},
+	"presence": {"store", "protocol", "configs"},
+	"journal":  {"store"},
+	"webhooks": {"store"},
+	"store":    {"lua"},
 	"lua":      {},
 	"protocol": {},
 	"configs":  {},
@@ -39,7 +40,7 @@ var arrows = map[string][]string{
 	"bench":    {"load", "client", "protocol"},
 	"web":      {},
 
-	"allocation": {"lua"},
+	"allocation": {"store"},
 }
 
 // testArrows are what tests of a package may import in addition.
@@ -52,8 +53,8 @@ var testHelpers = []string{"internal/child", "internal/redistest", "internal/pgt
 
 // foreign are the packages in which a module from outside may be imported.
 var foreign = map[string][]string{
-	"github.com/redis/go-redis":     {"lua", "internal/redistest"},
-	"github.com/alicebob/miniredis": {"lua", "internal/redistest"},
+	"github.com/redis/go-redis":     {"store", "internal/redistest", "e2e"},
+	"github.com/alicebob/miniredis": {"store", "internal/redistest"},
 	"github.com/jackc/pgx":          {"journal", "internal/pgtest"},
 	"github.com/gin-gonic/gin":      {"server"},
 	"github.com/coder/websocket":    {"server", "client", "e2e"},
@@ -66,9 +67,6 @@ func violation(pkg, file, imp string) string {
 	}
 	for prefix, allowed := range foreign {
 		if imp != prefix && !strings.HasPrefix(imp, prefix+"/") || within(pkg, allowed) {
-			continue
-		}
-		if prefix == "github.com/redis/go-redis" && isRedisFile(file) {
 			continue
 		}
 		return fmt.Sprintf("%s may be imported only in %s", prefix, strings.Join(allowed, ", "))
@@ -110,12 +108,6 @@ func within(pkg string, packages []string) bool {
 	return slices.ContainsFunc(packages, func(p string) bool {
 		return pkg == p || strings.HasPrefix(pkg, p+"/")
 	})
-}
-
-// isRedisFile reports whether a file may use the Redis client by its name.
-func isRedisFile(file string) bool {
-	name := strings.TrimSuffix(strings.TrimSuffix(file, ".go"), "_test")
-	return name == "redis" || strings.HasSuffix(name, "_redis")
 }
 
 // listed is what the test needs of `go list -json`.
@@ -195,24 +187,25 @@ func TestViolationsOfTheArrows(t *testing.T) {
 		{"server", "server.go", module, false},
 		{"server", "server.go", module + "/client", false},
 		{"server", "server_test.go", module + "/client", true},
-		{"hub", "hub.go", module + "/lua", true},
+		{"hub", "hub.go", module + "/store", true},
 		{"hub", "hub.go", module + "/matching", false},
 		{"hub", "hub_test.go", module + "/presence", false},
 		{"hub", "hub.go", module + "/server", false},
 		{"hub", "transport.go", "github.com/coder/websocket", false},
 		{"hub", "hub.go", "github.com/gin-gonic/gin", false},
 		{"hub", "hub.go", "github.com/redis/go-redis/v9", false},
-		{"hub", "feed_redis.go", "github.com/redis/go-redis/v9", true},
-		{"hub", "redis_test.go", "github.com/redis/go-redis/v9", true},
+		{"hub", "redis_test.go", "github.com/redis/go-redis/v9", false},
+		{"store", "store.go", module + "/lua", true},
+		{"lua", "loader.go", module + "/store", false},
 		{"hub", "redis.go", "github.com/alicebob/miniredis/v2", false},
 		{"matching/rules", "rules.go", module + "/matching", true},
 		{"matching/rules", "rules.go", module + "/presence", false},
 		{"matching", "loop.go", module + "/internal/clock", true},
 		{"matching", "loop.go", module + "/internal/redistest", false},
 		{"matching", "loop_test.go", module + "/internal/redistest", true},
-		{"lua", "client.go", "github.com/redis/go-redis/v9", true},
-		{"lua", "embedded.go", "github.com/alicebob/miniredis/v2", true},
-		{"lua", "client.go", module + "/protocol", false},
+		{"store", "client.go", "github.com/redis/go-redis/v9", true},
+		{"store", "embedded.go", "github.com/alicebob/miniredis/v2", true},
+		{"store", "client.go", module + "/protocol", false},
 		{"protocol", "decode.go", module + "/internal/ident", true},
 		{"protocol", "decode.go", module + "/internal/clock", false},
 		{"configs", "load.go", module + "/protocol", false},
@@ -223,7 +216,7 @@ func TestViolationsOfTheArrows(t *testing.T) {
 		{"internal/redistest", "server.go", module + "/internal/loopback", true},
 		{"e2e", "e2e_test.go", module + "/server", true},
 		{"e2e", "e2e_test.go", "github.com/gin-gonic/gin", false},
-		{"util", "util.go", module + "/lua", false},
+		{"util", "util.go", module + "/store", false},
 	} {
 		if wrong := violation(c.pkg, c.file, c.imp); (wrong == "") != c.allowed {
 			t.Errorf("%s/%s imports %s: %q, want allowed %v", c.pkg, c.file, c.imp, wrong, c.allowed)

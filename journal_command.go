@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/configs"
-	"muster/lua"
+	"muster/store"
 )
 
 // journalCommand looks after entries that the durable record would not take.
@@ -19,7 +19,7 @@ func journalCommand() *cobra.Command {
 	return deadCommands(deadKind{
 		name: "journal", short: "Look at what the durable record would not take, and put it back",
 		what: "entries of the realm's stream that PostgreSQL refused", open: func(_ context.Context, c configs.Config) (deadOffice, error) {
-			return openLetters(c, func(group string) bool { return group == lua.JournalGroup }, nil)
+			return openLetters(c, func(group string) bool { return group == store.JournalGroup }, nil)
 		},
 	})
 }
@@ -105,7 +105,7 @@ func replayCommand(kind deadKind) *cobra.Command {
 			for _, id := range args {
 				n, err := office.putBack(cmd.Context(), id)
 				if err == nil && n == 0 && id != "" {
-					err = fmt.Errorf("%s: %w", id, lua.ErrNoDeadLetter)
+					err = fmt.Errorf("%s: %w", id, store.ErrNoDeadLetter)
 				}
 				if err != nil {
 					return err
@@ -142,7 +142,7 @@ func writeDead(out io.Writer, list []dead) error {
 
 // letters are the dead letters of some groups of the realm's stream.
 type letters struct {
-	store *lua.Store
+	store *store.Store
 	of    func(group string) bool
 	to    func(group string) string // whom a group is for, in words; nil for nobody
 }
@@ -154,17 +154,17 @@ func openLetters(config configs.Config, of func(group string) bool, to func(grou
 	if config.Redis.URL == "" {
 		return nil, errors.New("redis.url is not set (give --config, --redis-url or MUSTER_REDIS_URL): an embedded Redis is out of reach")
 	}
-	store, err := lua.Open(lua.Options{URL: config.Redis.URL.Reveal(), Realm: config.Realm, Instance: "command"})
+	st, err := store.Open(store.Options{URL: config.Redis.URL.Reveal(), Realm: config.Realm, Instance: "command"})
 	if err != nil {
 		return nil, err
 	}
-	return letters{store, of, to}, nil
+	return letters{st, of, to}, nil
 }
 
 func (l letters) close() error { return l.store.Close() }
 
 // each visits the letters of the groups, the oldest first, until visit says that it has enough.
-func (l letters) each(ctx context.Context, visit func(lua.DeadLetter) (bool, error)) error {
+func (l letters) each(ctx context.Context, visit func(store.DeadLetter) (bool, error)) error {
 	for after := ""; ; {
 		page, err := l.store.DeadLetters(ctx, after, letterPage)
 		if err != nil {
@@ -186,7 +186,7 @@ func (l letters) each(ctx context.Context, visit func(lua.DeadLetter) (bool, err
 
 func (l letters) list(ctx context.Context, limit int) ([]dead, error) {
 	var list []dead
-	err := l.each(ctx, func(letter lua.DeadLetter) (bool, error) {
+	err := l.each(ctx, func(letter store.DeadLetter) (bool, error) {
 		f := letter.Entry.Fields
 		d := dead{
 			ID: letter.ID, At: time.UnixMilli(letter.At), Event: f["event"], About: f["match"] + f["ticket"], Reason: letter.Reason, Entry: f,
@@ -202,7 +202,7 @@ func (l letters) list(ctx context.Context, limit int) ([]dead, error) {
 
 func (l letters) putBack(ctx context.Context, id string) (int, error) {
 	n := 0
-	err := l.each(ctx, func(letter lua.DeadLetter) (bool, error) {
+	err := l.each(ctx, func(letter store.DeadLetter) (bool, error) {
 		if id != "" && letter.ID != id {
 			return true, nil
 		}

@@ -8,14 +8,14 @@ import (
 
 	"muster/configs"
 	"muster/journal"
-	"muster/lua"
+	"muster/store"
 )
 
 // loadSettings reads the settings of a command: from its file, the environment and its flags. The URLs are parsed by
 // the libraries that will use them.
 func loadSettings(file string, flags *pflag.FlagSet) (configs.Config, error) {
 	return configs.Load(configs.Options{
-		File: file, Environ: os.Environ(), Flags: flags, CheckRedisURL: lua.CheckURL, CheckJournalURL: journal.CheckURL,
+		File: file, Environ: os.Environ(), Flags: flags, CheckRedisURL: store.CheckURL, CheckJournalURL: journal.CheckURL,
 	})
 }
 

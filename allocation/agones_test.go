@@ -150,11 +150,11 @@ func TestAgonesAllocatesAServerOfTheSelector(t *testing.T) {
 	elsewhere.namespace = "other"
 	mine := ready("shooter-1", shooter())
 	agones := startAgones(t, racer, elsewhere, mine)
-	store := newFakeStore(aMatch("0195d3a4-7f00-7abc-8def-0123456789ab"))
+	fake := newFakeStore(aMatch("0195d3a4-7f00-7abc-8def-0123456789ab"))
 	s := agones.settings()
 	s.Agones.URL += "/" // is the same address
-	_, seen := start(t, Options{Store: store, Settings: always(s)})
-	m := store.settled(t, "0195d3a4-7f00-7abc-8def-0123456789ab")
+	_, seen := start(t, Options{Store: fake, Settings: always(s)})
+	m := fake.settled(t, "0195d3a4-7f00-7abc-8def-0123456789ab")
 	const endpoint = `{"name":"shooter-1","address":"192.0.2.9","port":7463,"ports":[{"name":"default","port":7463}]}`
 	if m.state != complete || m.endpoint != endpoint {
 		t.Errorf("match = %+v", m)
@@ -181,9 +181,9 @@ func TestAgonesIsNotAskedForASecondServer(t *testing.T) {
 	t.Parallel()
 	agones := startAgones(t, ready("shooter-1", shooter()), ready("shooter-2", shooter()))
 	agones.lost = 2
-	store := newFakeStore(aMatch("m1"))
-	start(t, Options{Store: store, Settings: always(agones.settings())})
-	if m := store.settled(t, "m1"); m.state != complete || m.attempt != 3 || !strings.Contains(m.endpoint, "shooter-1") {
+	fake := newFakeStore(aMatch("m1"))
+	start(t, Options{Store: fake, Settings: always(agones.settings())})
+	if m := fake.settled(t, "m1"); m.state != complete || m.attempt != 3 || !strings.Contains(m.endpoint, "shooter-1") {
 		t.Errorf("match = %+v", m)
 	}
 	if d := cmp.Diff(map[string]string{"shooter-1": "ALLOCATED", "shooter-2": "READY"}, agones.states()); d != "" {
@@ -195,11 +195,11 @@ func TestAgonesIsNotAskedForASecondServer(t *testing.T) {
 func TestAgonesGivesEachMatchItsOwnServer(t *testing.T) {
 	t.Parallel()
 	agones := startAgones(t, ready("shooter-1", shooter()), ready("shooter-2", shooter()))
-	store := newFakeStore(aMatch("m1"), aMatch("m2"), aMatch("m3"))
-	start(t, Options{Store: store, Settings: always(agones.settings())})
+	fake := newFakeStore(aMatch("m1"), aMatch("m2"), aMatch("m3"))
+	start(t, Options{Store: fake, Settings: always(agones.settings())})
 	states, endpoints := map[string]int{}, map[string]bool{}
-	for _, id := range store.order {
-		m := store.settled(t, id)
+	for _, id := range fake.order {
+		m := fake.settled(t, id)
 		states[m.state]++
 		endpoints[m.endpoint] = true
 	}
@@ -221,13 +221,13 @@ func TestAgonesIsAskedAgainWhileThereIsNoServer(t *testing.T) {
 			t.Parallel()
 			agones := startAgones(t)
 			agones.emptyIsOK = c.empty
-			store := newFakeStore(aMatch("m1"))
-			_, seen := start(t, Options{Store: store, Settings: always(agones.settings())})
-			store.until(t, "two attempts failed", func() bool { return len(store.matches["m1"].pauses) == 2 })
+			fake := newFakeStore(aMatch("m1"))
+			_, seen := start(t, Options{Store: fake, Settings: always(agones.settings())})
+			fake.until(t, "two attempts failed", func() bool { return len(fake.matches["m1"].pauses) == 2 })
 			agones.mu.Lock()
 			agones.servers = append(agones.servers, ready("shooter-1", shooter()))
 			agones.mu.Unlock()
-			if m := store.settled(t, "m1"); m.state != complete || m.attempt != 3 {
+			if m := fake.settled(t, "m1"); m.state != complete || m.attempt != 3 {
 				t.Errorf("match = %+v", m)
 			}
 			if got := seen.all(); !slices.Equal(got, []Outcome{c.outcome, c.outcome, Allocated}) {
@@ -241,9 +241,9 @@ func TestAgonesIsAskedAgainAfterContention(t *testing.T) {
 	t.Parallel()
 	agones := startAgones(t, ready("shooter-1", shooter()))
 	agones.contentions = 2
-	store := newFakeStore(aMatch("m1"))
-	start(t, Options{Store: store, Settings: always(agones.settings())})
-	if m := store.settled(t, "m1"); m.state != complete || m.attempt != 3 {
+	fake := newFakeStore(aMatch("m1"))
+	start(t, Options{Store: fake, Settings: always(agones.settings())})
+	if m := fake.settled(t, "m1"); m.state != complete || m.attempt != 3 {
 		t.Errorf("match = %+v", m)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"muster/lua"
+	"muster/store"
 )
 
 // unknownAttempts is how often a match is looked at whose world has no allocator here, and unknownPause the pause
@@ -20,7 +20,7 @@ const (
 
 // attempt is a claimed match on its way.
 type attempt struct {
-	lua.Allocation
+	store.Allocation
 	leaseEnds time.Time
 }
 

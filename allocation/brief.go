@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // brief is what an allocator is told of a match: the body of a webhook's request, an annotation with Agones.
@@ -26,7 +26,7 @@ type briefPlayer struct {
 }
 
 // briefOf tells of a match and of those who are still in it.
-func briefOf(realm string, a lua.Allocation) brief {
+func briefOf(realm string, a store.Allocation) brief {
 	m := a.Match
 	b := brief{
 		MatchID: m.ID, World: m.World, Realm: realm, CreatedAt: m.Created.UnixMilli(), Attempt: a.Attempt,

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 func TestAnAnswerThatIsLateFailsTheAttempt(t *testing.T) {
@@ -31,11 +31,11 @@ func TestAnAnswerThatIsLateFailsTheAttempt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rec := receive(t, answer)
-			store := newFakeStore(aMatch("m1"))
+			fake := newFakeStore(aMatch("m1"))
 			s := rec.webhook()
 			s.Timeout, s.Attempts = 200*time.Millisecond, 2
-			_, seen := start(t, Options{Store: store, Settings: always(s)})
-			if m := store.settled(t, "m1"); m.state != cancelled || len(rec.requests()) != 2 {
+			_, seen := start(t, Options{Store: fake, Settings: always(s)})
+			if m := fake.settled(t, "m1"); m.state != cancelled || len(rec.requests()) != 2 {
 				t.Errorf("match = %+v, %d requests", m, len(rec.requests()))
 			}
 			if got := seen.all(); !slices.Equal(got, []Outcome{TimedOut, TimedOut}) {
@@ -56,9 +56,9 @@ func TestClient_BoundsResponseHeaders(t *testing.T) {
 		}
 		reply(http.StatusOK, goodReply)(n, w, r)
 	})
-	store := newFakeStore(aMatch("m1"))
-	_, seen := start(t, Options{Store: store, Settings: always(rec.webhook())})
-	store.settled(t, "m1")
+	fake := newFakeStore(aMatch("m1"))
+	_, seen := start(t, Options{Store: fake, Settings: always(rec.webhook())})
+	fake.settled(t, "m1")
 	if got := seen.all(); !slices.Equal(got, []Outcome{Failed, Allocated}) {
 		t.Errorf("outcomes = %v", got)
 	}
@@ -84,15 +84,15 @@ func TestASecondAnswerIsNobodys(t *testing.T) {
 			serving.Go(func() { answerTwice(conn) })
 		}
 	})
-	var matches []lua.Match
+	var matches []store.Match
 	for i := range 50 {
 		matches = append(matches, aMatch(ident.Match(fmt.Sprintf("m%d", i))))
 	}
-	store := newFakeStore(matches...)
+	fake := newFakeStore(matches...)
 	s := Settings{Webhook: "http://" + listener.Addr().String(), Timeout: 5 * time.Second, Attempts: 50}
-	start(t, Options{Store: store, Settings: always(s), InFlight: 1})
+	start(t, Options{Store: fake, Settings: always(s), InFlight: 1})
 	for _, m := range matches {
-		if got := store.settled(t, m.ID); got.state != complete || got.endpoint != strconv.Quote(string(m.ID)) {
+		if got := fake.settled(t, m.ID); got.state != complete || got.endpoint != strconv.Quote(string(m.ID)) {
 			t.Errorf("match = %+v", got)
 		}
 	}
@@ -128,9 +128,9 @@ func TestAnAllocatorThatCannotBeReachedFailsTheAttempt(t *testing.T) {
 	}
 	address := listener.Addr().String()
 	_ = listener.Close()
-	store := newFakeStore(aMatch("m1"))
-	_, seen := start(t, Options{Store: store, Settings: always(Settings{Webhook: "http://" + address, Timeout: time.Second, Attempts: 2})})
-	if m := store.settled(t, "m1"); m.state != cancelled || m.attempt != 2 {
+	fake := newFakeStore(aMatch("m1"))
+	_, seen := start(t, Options{Store: fake, Settings: always(Settings{Webhook: "http://" + address, Timeout: time.Second, Attempts: 2})})
+	if m := fake.settled(t, "m1"); m.state != cancelled || m.attempt != 2 {
 		t.Errorf("match = %+v", m)
 	}
 	if got := seen.all(); !slices.Equal(got, []Outcome{Failed, Failed}) {

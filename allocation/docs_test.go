@@ -27,17 +27,17 @@ func TestTheReceiversOfTheDocumentation(t *testing.T) {
 			url := serveDocumented(t, command(t, documented(t, language)))
 			settings := Settings{Webhook: url, Secret: "hunter2", Timeout: 5 * time.Second, Attempts: 3}
 
-			store := newFakeStore(aMatch("m1"), aMatch("m2"))
-			start(t, Options{Store: store, Settings: always(settings)})
-			for _, id := range store.order {
-				if m := store.settled(t, id); m.state != complete || m.endpoint != `"wss://games.example/`+string(id)+`"` {
+			fake := newFakeStore(aMatch("m1"), aMatch("m2"))
+			start(t, Options{Store: fake, Settings: always(settings)})
+			for _, id := range fake.order {
+				if m := fake.settled(t, id); m.state != complete || m.endpoint != `"wss://games.example/`+string(id)+`"` {
 					t.Errorf("match = %+v", m)
 				}
 			}
 			settings.Secret = "hunter3"
-			store = newFakeStore(aMatch("m1"))
-			_, seen := start(t, Options{Store: store, Settings: always(settings)})
-			if m := store.settled(t, "m1"); m.state != cancelled || !slices.Equal(seen.all(), []Outcome{Refused}) {
+			fake = newFakeStore(aMatch("m1"))
+			_, seen := start(t, Options{Store: fake, Settings: always(settings)})
+			if m := fake.settled(t, "m1"); m.state != cancelled || !slices.Equal(seen.all(), []Outcome{Refused}) {
 				t.Errorf("with a wrong secret: %+v, %v", m, seen.all())
 			}
 			replayed(t, url)

@@ -10,7 +10,7 @@ import (
 
 	"muster/internal/faultlog"
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // failures logs how the allocators of the worlds fare. A thousand matches that wait for an allocator which is down are
@@ -75,7 +75,7 @@ func (f *failures) noteClaim(err error) {
 	switch {
 	case err == nil:
 		f.claims.Worked()
-	case errors.Is(err, lua.ErrUnavailable), errors.Is(err, lua.ErrLostHistory):
+	case errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrLostHistory):
 		f.log.Debug().Err(err).Msg("matches that wait for a server not claimed; retrying")
 	default:
 		f.claims.Failed(err)

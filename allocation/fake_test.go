@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // The states of a match in a fakeStore.
@@ -21,7 +21,7 @@ const (
 
 // fakeMatch is a match in a fakeStore.
 type fakeMatch struct {
-	match    lua.Match
+	match    store.Match
 	state    string
 	attempt  int
 	due      time.Time // of the next attempt, and the end of a lease
@@ -30,7 +30,7 @@ type fakeMatch struct {
 }
 
 // fakeStore keeps matches and leases as the store does, in memory. It may be away: then it answers
-// lua.ErrUnavailable, before a call takes effect or after.
+// store.ErrUnavailable, before a call takes effect or after.
 type fakeStore struct {
 	mu sync.Mutex
 	// guarded by mu
@@ -44,7 +44,7 @@ type fakeStore struct {
 	leases      []time.Duration
 }
 
-func newFakeStore(matches ...lua.Match) *fakeStore {
+func newFakeStore(matches ...store.Match) *fakeStore {
 	s := &fakeStore{matches: map[ident.Match]*fakeMatch{}, changed: make(chan struct{})}
 	for _, m := range matches {
 		s.matches[m.ID] = &fakeMatch{match: m, state: allocating}
@@ -54,21 +54,21 @@ func newFakeStore(matches ...lua.Match) *fakeStore {
 }
 
 // aMatch is a match of two in a world called w.
-func aMatch(id ident.Match) lua.Match {
-	return lua.Match{
+func aMatch(id ident.Match) store.Match {
+	return store.Match{
 		ID: id, World: "w", Created: 1795970000000001, Players: []ident.Player{"ann", "bob", "gone"},
-		Left: []ident.Player{"gone"}, Rooms: []lua.Room{{Name: "game", ID: "r1"}, {Name: "chat", ID: "r2"}},
+		Left: []ident.Player{"gone"}, Rooms: []store.Room{{Name: "game", ID: "r1"}, {Name: "chat", ID: "r2"}},
 	}
 }
 
-func (s *fakeStore) ClaimAllocations(_ context.Context, limit int, lease time.Duration) ([]lua.Allocation, error) {
+func (s *fakeStore) ClaimAllocations(_ context.Context, limit int, lease time.Duration) ([]store.Allocation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leases = append(s.leases, lease)
 	if s.leaseFactor != 0 {
 		lease = time.Duration(float64(lease) * s.leaseFactor)
 	}
-	var claimed []lua.Allocation
+	var claimed []store.Allocation
 	now := time.Now()
 	for _, id := range s.order {
 		m := s.matches[id]
@@ -77,7 +77,7 @@ func (s *fakeStore) ClaimAllocations(_ context.Context, limit int, lease time.Du
 		}
 		m.attempt++
 		m.due = now.Add(lease)
-		claimed = append(claimed, lua.Allocation{Match: m.match, Attempt: m.attempt})
+		claimed = append(claimed, store.Allocation{Match: m.match, Attempt: m.attempt})
 	}
 	s.change()
 	return claimed, nil
@@ -104,16 +104,16 @@ func (s *fakeStore) settle(match ident.Match, attempt int, do func(*fakeMatch)) 
 	defer s.change()
 	if s.away > 0 {
 		s.away--
-		return fmt.Errorf("settle: %w", lua.ErrUnavailable)
+		return fmt.Errorf("settle: %w", store.ErrUnavailable)
 	}
 	m := s.matches[match]
 	if m == nil || m.state != allocating || m.attempt != attempt {
-		return lua.ErrNoSuchMatch
+		return store.ErrNoSuchMatch
 	}
 	do(m)
 	if s.deaf > 0 {
 		s.deaf--
-		return fmt.Errorf("settle: %w", lua.ErrUnavailable)
+		return fmt.Errorf("settle: %w", store.ErrUnavailable)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (s *fakeStore) look(id ident.Match) fakeMatch {
 	return *s.matches[id]
 }
 
-func (s *fakeStore) add(m lua.Match) {
+func (s *fakeStore) add(m store.Match) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.matches[m.ID] = &fakeMatch{match: m, state: allocating}

@@ -27,9 +27,9 @@ func TestAStatusSaysWhetherToAskAgain(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, goodReply)
 			})
-			store := newFakeStore(aMatch("m1"))
-			_, seen := start(t, Options{Store: store, Settings: always(rec.webhook())})
-			m := store.settled(t, "m1")
+			fake := newFakeStore(aMatch("m1"))
+			_, seen := start(t, Options{Store: fake, Settings: always(rec.webhook())})
+			m := fake.settled(t, "m1")
 			got, asked := seen.all(), rec.requests()
 			if final {
 				if m.state != cancelled || len(asked) != 1 || !slices.Equal(got, []Outcome{Refused}) {
@@ -56,11 +56,11 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			w.Header().Set("Location", elsewhere.url)
 			w.WriteHeader(status)
 		})
-		store := newFakeStore(aMatch("m1"))
+		fake := newFakeStore(aMatch("m1"))
 		s := rec.webhook()
 		s.Attempts = 1
-		start(t, Options{Store: store, Settings: always(s)})
-		if m := store.settled(t, "m1"); m.state != cancelled {
+		start(t, Options{Store: fake, Settings: always(s)})
+		if m := fake.settled(t, "m1"); m.state != cancelled {
 			t.Errorf("%d: match = %+v", status, m)
 		}
 	}
@@ -72,9 +72,9 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 func TestTheLastAttemptCancelsTheMatchAndPausesGrow(t *testing.T) {
 	t.Parallel()
 	rec := receive(t, reply(http.StatusInternalServerError, "out of order"))
-	store := newFakeStore(aMatch("m1"))
-	start(t, Options{Store: store, Settings: always(rec.webhook())})
-	m := store.settled(t, "m1")
+	fake := newFakeStore(aMatch("m1"))
+	start(t, Options{Store: fake, Settings: always(rec.webhook())})
+	m := fake.settled(t, "m1")
 	if m.state != cancelled || len(rec.requests()) != 3 || len(m.pauses) != 2 {
 		t.Fatalf("match = %+v, %d requests", m, len(rec.requests()))
 	}
@@ -95,9 +95,9 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, goodReply)
 	})
-	store := newFakeStore(aMatch("m1"))
-	start(t, Options{Store: store, Settings: always(rec.webhook())})
-	store.settled(t, "m1")
+	fake := newFakeStore(aMatch("m1"))
+	start(t, Options{Store: fake, Settings: always(rec.webhook())})
+	fake.settled(t, "m1")
 	asked := rec.requests()
 	if len(asked) != 2 || asked[1].at.Sub(asked[0].at) < time.Second {
 		t.Errorf("asked %+v", asked)

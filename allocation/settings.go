@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
-// Store is what a Worker needs of a *lua.Store.
+// Store is what a Worker needs of a *store.Store.
 type Store interface {
 	// ClaimAllocations takes up to limit matches whose next attempt is due, for a lease: until it ends nobody else
 	// has them.
-	ClaimAllocations(ctx context.Context, limit int, lease time.Duration) ([]lua.Allocation, error)
-	// CompleteAllocation makes the match complete with its endpoint, which is JSON. lua.ErrNoSuchMatch where it is
+	ClaimAllocations(ctx context.Context, limit int, lease time.Duration) ([]store.Allocation, error)
+	// CompleteAllocation makes the match complete with its endpoint, which is JSON. store.ErrNoSuchMatch where it is
 	// over, or another attempt has it or settled it.
 	CompleteAllocation(ctx context.Context, match ident.Match, attempt int, endpoint json.RawMessage) error
 	// RetryAllocation makes the match due again after a while. Errors as above.

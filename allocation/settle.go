@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"muster/lua"
+	"muster/store"
 )
 
 // settlePause is the pause before the store is told once more, while it is away.
@@ -22,11 +22,11 @@ func (w *Worker) settle(settling context.Context, a attempt, tell func(context.C
 		switch {
 		case err == nil:
 			return true
-		case errors.Is(err, lua.ErrNoSuchMatch):
+		case errors.Is(err, store.ErrNoSuchMatch):
 			// It ended meanwhile, or this instance was held up for longer than the lease.
 			w.opts.Logger.Debug().Str("match_id", string(a.Match.ID)).Msg("allocation settled elsewhere")
 			return false
-		case !errors.Is(err, lua.ErrUnavailable) && !errors.Is(err, lua.ErrLostHistory):
+		case !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, store.ErrLostHistory):
 			w.opts.Logger.Error().Err(err).Str("match_id", string(a.Match.ID)).Msg("allocation not settled")
 			w.opts.Observer.Abandoned(a.Match.World)
 			return false

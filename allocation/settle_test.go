@@ -7,17 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"muster/lua"
+	"muster/store"
 )
 
 // A store that is away while the answer comes in does not cost the server that was found.
 func TestAnAnswerOutlivesAnOutage(t *testing.T) {
 	t.Parallel()
 	rec := receive(t, reply(http.StatusOK, goodReply))
-	store := newFakeStore(aMatch("m1"))
-	store.away = 4
-	_, seen := start(t, Options{Store: store, Settings: always(rec.webhook())})
-	if m := store.settled(t, "m1"); m.state != complete || m.attempt != 1 || len(rec.requests()) != 1 || seen.abandoned != 0 {
+	fake := newFakeStore(aMatch("m1"))
+	fake.away = 4
+	_, seen := start(t, Options{Store: fake, Settings: always(rec.webhook())})
+	if m := fake.settled(t, "m1"); m.state != complete || m.attempt != 1 || len(rec.requests()) != 1 || seen.abandoned != 0 {
 		t.Errorf("match = %+v, %d requests", m, len(rec.requests()))
 	}
 }
@@ -28,12 +28,12 @@ func TestACallWhoseReplyWasLostIsMadeOnceMore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rec := receive(t, reply(status, goodReply))
-			store := newFakeStore(aMatch("m1"))
-			store.deaf = 1
-			w, seen := start(t, Options{Store: store, Settings: always(rec.webhook())})
-			m := store.settled(t, "m1")
+			fake := newFakeStore(aMatch("m1"))
+			fake.deaf = 1
+			w, seen := start(t, Options{Store: fake, Settings: always(rec.webhook())})
+			m := fake.settled(t, "m1")
 			w.Stop()
-			if m.state != name || len(rec.requests()) != 1 || seen.abandoned != 0 || store.look("m1").attempt != 1 {
+			if m.state != name || len(rec.requests()) != 1 || seen.abandoned != 0 || fake.look("m1").attempt != 1 {
 				t.Errorf("match = %+v, %d requests, %d abandoned", m, len(rec.requests()), seen.abandoned)
 			}
 		})
@@ -50,22 +50,22 @@ func TestARetryWhoseReplyWasLost(t *testing.T) {
 		}
 		reply(http.StatusOK, goodReply)(n, w, r)
 	})
-	store := newFakeStore(aMatch("m1"))
-	store.deaf = 1
-	start(t, Options{Store: store, Settings: always(rec.webhook())})
-	if m := store.settled(t, "m1"); m.state != complete || m.attempt != 2 || len(rec.requests()) != 2 {
+	fake := newFakeStore(aMatch("m1"))
+	fake.deaf = 1
+	start(t, Options{Store: fake, Settings: always(rec.webhook())})
+	if m := fake.settled(t, "m1"); m.state != complete || m.attempt != 2 || len(rec.requests()) != 2 {
 		t.Errorf("match = %+v, %d requests", m, len(rec.requests()))
 	}
 }
 
 func TestWhatTheStoreDoesNotTakeIsAbandonedWithTheLease(t *testing.T) {
 	t.Parallel()
-	store := newFakeStore(aMatch("m1"))
+	fake := newFakeStore(aMatch("m1"))
 	w, seen := start(t, Options{Store: newFakeStore(), Settings: always(Settings{})})
-	store.away = 1 << 30
-	a := attempt{Allocation: lua.Allocation{Match: aMatch("m1"), Attempt: 1}, leaseEnds: time.Now().Add(300 * time.Millisecond)}
+	fake.away = 1 << 30
+	a := attempt{Allocation: store.Allocation{Match: aMatch("m1"), Attempt: 1}, leaseEnds: time.Now().Add(300 * time.Millisecond)}
 	began := time.Now()
-	settled := w.settle(t.Context(), a, func(ctx context.Context) error { return store.FailAllocation(ctx, "m1", 1) })
+	settled := w.settle(t.Context(), a, func(ctx context.Context) error { return fake.FailAllocation(ctx, "m1", 1) })
 	if took := time.Since(began); settled || took < 300*time.Millisecond || took > time.Minute || seen.abandoned != 1 {
 		t.Errorf("settled %v after %s, %d abandoned", settled, took, seen.abandoned)
 	}

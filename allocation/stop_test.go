@@ -19,8 +19,8 @@ func TestStopLetsAnswersComeThatAreOnTheirWay(t *testing.T) {
 		<-release
 		_, _ = io.WriteString(w, goodReply)
 	})
-	store := newFakeStore(aMatch("m1"))
-	w, _ := start(t, Options{Store: store, Settings: always(rec.webhook()), Grace: 20 * time.Second})
+	fake := newFakeStore(aMatch("m1"))
+	w, _ := start(t, Options{Store: fake, Settings: always(rec.webhook()), Grace: 20 * time.Second})
 	<-asked
 	stopped := make(chan struct{})
 	go func() { w.Stop(); close(stopped) }()
@@ -30,13 +30,13 @@ func TestStopLetsAnswersComeThatAreOnTheirWay(t *testing.T) {
 		t.Error("stopped before the answer")
 	default:
 	}
-	store.add(aMatch("m2")) // nobody's any more
+	fake.add(aMatch("m2")) // nobody's any more
 	close(release)
 	<-stopped
-	if m := store.look("m1"); m.state != complete {
+	if m := fake.look("m1"); m.state != complete {
 		t.Errorf("match = %+v", m)
 	}
-	if m := store.look("m2"); m.attempt != 0 {
+	if m := fake.look("m2"); m.attempt != 0 {
 		t.Errorf("claimed after Stop: %+v", m)
 	}
 }
@@ -50,14 +50,14 @@ func TestStopGivesBackWhatIsNotAnswered(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, goodReply)
 	})
-	store := newFakeStore(aMatch("m1"))
+	fake := newFakeStore(aMatch("m1"))
 	s := rec.webhook()
 	s.Attempts = 1 // a stop says nothing of the allocator
-	w, seen := start(t, Options{Store: store, Settings: always(s), Grace: 100 * time.Millisecond})
-	store.until(t, "claim", func() bool { return store.matches["m1"].attempt == 1 })
+	w, seen := start(t, Options{Store: fake, Settings: always(s), Grace: 100 * time.Millisecond})
+	fake.until(t, "claim", func() bool { return fake.matches["m1"].attempt == 1 })
 	w.Stop()
 	w.Stop()
-	if m := store.look("m1"); m.state != allocating || m.due.After(time.Now()) {
+	if m := fake.look("m1"); m.state != allocating || m.due.After(time.Now()) {
 		t.Errorf("match = %+v", m)
 	}
 	if got := seen.all(); !slices.Equal(got, []Outcome{Stopped}) {
@@ -68,10 +68,10 @@ func TestStopGivesBackWhatIsNotAnswered(t *testing.T) {
 func TestStopDoesNotWaitForAStoreThatIsAway(t *testing.T) {
 	t.Parallel()
 	rec := receive(t, stall)
-	store := newFakeStore(aMatch("m1"))
-	store.away = 1 << 30
-	w, seen := start(t, Options{Store: store, Settings: always(rec.webhook()), Grace: 100 * time.Millisecond})
-	store.until(t, "claim", func() bool { return store.matches["m1"].attempt == 1 })
+	fake := newFakeStore(aMatch("m1"))
+	fake.away = 1 << 30
+	w, seen := start(t, Options{Store: fake, Settings: always(rec.webhook()), Grace: 100 * time.Millisecond})
+	fake.until(t, "claim", func() bool { return fake.matches["m1"].attempt == 1 })
 	began := time.Now()
 	w.Stop()
 	if took := time.Since(began); took > 4*time.Second {

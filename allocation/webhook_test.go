@@ -18,11 +18,11 @@ import (
 func TestAWebhookIsToldOfTheMatchAndItsEndpointCompletesIt(t *testing.T) {
 	t.Parallel()
 	rec := receive(t, reply(http.StatusCreated, goodReply))
-	store := newFakeStore(aMatch("m1"))
+	fake := newFakeStore(aMatch("m1"))
 	s := rec.webhook()
 	s.Secret = "hunter2"
-	_, seen := start(t, Options{Store: store, Settings: always(s)})
-	if m := store.settled(t, "m1"); m.state != complete || m.endpoint != goodEndpoint || m.attempt != 1 {
+	_, seen := start(t, Options{Store: fake, Settings: always(s)})
+	if m := fake.settled(t, "m1"); m.state != complete || m.endpoint != goodEndpoint || m.attempt != 1 {
 		t.Errorf("match = %+v", m)
 	}
 	const body = `{"match_id":"m1","world":"w","realm":"main","created_at":1795970000000,"attempt":1,` +
@@ -59,9 +59,9 @@ func TestAWebhookIsToldOfTheMatchAndItsEndpointCompletesIt(t *testing.T) {
 func TestWithoutASecretNothingIsSigned(t *testing.T) {
 	t.Parallel()
 	rec := receive(t, reply(http.StatusOK, goodReply))
-	store := newFakeStore(aMatch("m1"))
-	start(t, Options{Store: store, Settings: always(rec.webhook())})
-	store.settled(t, "m1")
+	fake := newFakeStore(aMatch("m1"))
+	start(t, Options{Store: fake, Settings: always(rec.webhook())})
+	fake.settled(t, "m1")
 	if _, signed := rec.requests()[0].header["Muster-Signature"]; signed {
 		t.Error("signed without a secret")
 	}
@@ -121,11 +121,11 @@ func TestWhatIsNoEndpointFailsTheAttempt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rec := receive(t, answer)
-			store := newFakeStore(aMatch("m1"))
+			fake := newFakeStore(aMatch("m1"))
 			s := rec.webhook()
 			s.Attempts = 2
-			_, seen := start(t, Options{Store: store, Settings: always(s)})
-			if m := store.settled(t, "m1"); m.state != cancelled || m.attempt != 2 {
+			_, seen := start(t, Options{Store: fake, Settings: always(s)})
+			if m := fake.settled(t, "m1"); m.state != cancelled || m.attempt != 2 {
 				t.Errorf("match = %+v", m)
 			}
 			if got := seen.all(); !slices.Equal(got, []Outcome{BadReply, BadReply}) {

@@ -17,19 +17,19 @@ import (
 	"github.com/rs/zerolog"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 func TestAnInstanceThatDiedIsTakenOver(t *testing.T) {
 	t.Parallel()
 	rec := receive(t, reply(http.StatusOK, goodReply))
-	store := newFakeStore(aMatch("m1"))
-	if claimed, err := store.ClaimAllocations(t.Context(), 1, 300*time.Millisecond); err != nil || len(claimed) != 1 {
+	fake := newFakeStore(aMatch("m1"))
+	if claimed, err := fake.ClaimAllocations(t.Context(), 1, 300*time.Millisecond); err != nil || len(claimed) != 1 {
 		t.Fatal(claimed, err) // and is heard of no more
 	}
 	leaseEnds := time.Now().Add(300 * time.Millisecond)
-	start(t, Options{Store: store, Settings: always(rec.webhook())})
-	if m := store.settled(t, "m1"); m.state != complete || m.attempt != 2 {
+	start(t, Options{Store: fake, Settings: always(rec.webhook())})
+	if m := fake.settled(t, "m1"); m.state != complete || m.attempt != 2 {
 		t.Errorf("match = %+v", m)
 	}
 	if asked := rec.requests(); len(asked) != 1 || asked[0].at.Before(leaseEnds.Add(-10*time.Millisecond)) {
@@ -49,16 +49,16 @@ func TestALateAnswerDoesNotCountAgainstAnotherInstance(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, goodReply)
 	})
-	store := newFakeStore(aMatch("m1"))
-	store.leaseFactor = 0.02 // as if the first instance's clock had stood still
+	fake := newFakeStore(aMatch("m1"))
+	fake.leaseFactor = 0.02 // as if the first instance's clock had stood still
 	s := rec.webhook()
-	first, _ := start(t, Options{Store: store, Settings: always(s), PollInterval: time.Hour, Grace: 20 * time.Second})
-	store.until(t, "first claim", func() bool { return store.matches["m1"].attempt == 1 })
-	start(t, Options{Store: store, Settings: always(s)})
-	store.settled(t, "m1")
+	first, _ := start(t, Options{Store: fake, Settings: always(s), PollInterval: time.Hour, Grace: 20 * time.Second})
+	fake.until(t, "first claim", func() bool { return fake.matches["m1"].attempt == 1 })
+	start(t, Options{Store: fake, Settings: always(s)})
+	fake.settled(t, "m1")
 	close(release)
 	first.Stop() // waits until it has settled, too
-	if got := store.look("m1"); got.state != complete || got.endpoint != goodEndpoint || got.attempt != 2 {
+	if got := fake.look("m1"); got.state != complete || got.endpoint != goodEndpoint || got.attempt != 2 {
 		t.Errorf("match = %+v", got)
 	}
 }
@@ -66,10 +66,10 @@ func TestALateAnswerDoesNotCountAgainstAnotherInstance(t *testing.T) {
 func TestAttemptsThatOthersUsedUpAreNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	rec := receive(t, reply(http.StatusOK, goodReply))
-	store := newFakeStore(aMatch("m1"))
-	store.matches["m1"].attempt = 3
-	_, seen := start(t, Options{Store: store, Settings: always(rec.webhook())})
-	if m := store.settled(t, "m1"); m.state != cancelled || len(rec.requests()) != 0 {
+	fake := newFakeStore(aMatch("m1"))
+	fake.matches["m1"].attempt = 3
+	_, seen := start(t, Options{Store: fake, Settings: always(rec.webhook())})
+	if m := fake.settled(t, "m1"); m.state != cancelled || len(rec.requests()) != 0 {
 		t.Errorf("match = %+v, %d requests", m, len(rec.requests()))
 	}
 	if got := seen.all(); !slices.Equal(got, []Outcome{Exhausted}) || seen.took[0] != 0 {
@@ -79,9 +79,9 @@ func TestAttemptsThatOthersUsedUpAreNotMadeAgain(t *testing.T) {
 
 func TestAWorldWithoutAnAllocatorGivesItsMatchesBack(t *testing.T) {
 	t.Parallel()
-	store := newFakeStore(aMatch("m1"))
-	_, seen := start(t, Options{Store: store, Settings: func(ident.World) (Settings, bool) { return Settings{}, false }})
-	if m := store.settled(t, "m1"); m.state != cancelled || m.attempt != unknownAttempts || m.pauses[0] != unknownPause {
+	fake := newFakeStore(aMatch("m1"))
+	_, seen := start(t, Options{Store: fake, Settings: func(ident.World) (Settings, bool) { return Settings{}, false }})
+	if m := fake.settled(t, "m1"); m.state != cancelled || m.attempt != unknownAttempts || m.pauses[0] != unknownPause {
 		t.Errorf("match = %+v", m)
 	}
 	if got := seen.all(); !slices.Equal(got, []Outcome{NoAllocator, NoAllocator, NoAllocator}) {
@@ -93,10 +93,10 @@ func TestAWorldWithoutAnAllocatorGivesItsMatchesBack(t *testing.T) {
 func TestSettingsThatComeLaterAreInTime(t *testing.T) {
 	t.Parallel()
 	rec := receive(t, reply(http.StatusOK, goodReply))
-	store := newFakeStore(aMatch("m1"))
+	fake := newFakeStore(aMatch("m1"))
 	var looked atomic.Int32
-	start(t, Options{Store: store, Settings: func(ident.World) (Settings, bool) { return rec.webhook(), looked.Add(1) > 1 }})
-	if m := store.settled(t, "m1"); m.state != complete || m.attempt != 2 {
+	start(t, Options{Store: fake, Settings: func(ident.World) (Settings, bool) { return rec.webhook(), looked.Add(1) > 1 }})
+	if m := fake.settled(t, "m1"); m.state != complete || m.attempt != 2 {
 		t.Errorf("match = %+v", m)
 	}
 }
@@ -116,18 +116,18 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 		<-release
 		_, _ = io.WriteString(w, goodReply)
 	})
-	var matches []lua.Match
+	var matches []store.Match
 	for i := range 10 {
 		matches = append(matches, aMatch(ident.Match(fmt.Sprintf("m%d", i))))
 	}
-	store := newFakeStore(matches...)
-	start(t, Options{Store: store, Settings: always(rec.webhook()), InFlight: 3, PollInterval: 20 * time.Millisecond})
+	fake := newFakeStore(matches...)
+	start(t, Options{Store: fake, Settings: always(rec.webhook()), InFlight: 3, PollInterval: 20 * time.Millisecond})
 	<-full
 	wait(t.Context(), 200*time.Millisecond) // several polls
-	claims := store.claimed()
+	claims := fake.claimed()
 	close(release)
 	for _, m := range matches {
-		store.settled(t, m.ID)
+		fake.settled(t, m.ID)
 	}
 	if most.Load() != 3 {
 		t.Errorf("%d requests at a time", most.Load())
@@ -140,13 +140,13 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 func TestAPokeIsFollowedAtOnce(t *testing.T) {
 	t.Parallel()
 	rec := receive(t, reply(http.StatusOK, goodReply))
-	store := newFakeStore()
-	w, _ := start(t, Options{Store: store, Settings: always(rec.webhook()), PollInterval: time.Hour})
+	fake := newFakeStore()
+	w, _ := start(t, Options{Store: fake, Settings: always(rec.webhook()), PollInterval: time.Hour})
 	for i := range 3 {
 		id := ident.Match(fmt.Sprintf("m%d", i))
-		store.add(aMatch(id))
+		fake.add(aMatch(id))
 		w.Poke()
-		store.settled(t, id)
+		fake.settled(t, id)
 	}
 }
 
@@ -160,12 +160,12 @@ func TestWhatIsDueIsNotLeftToThePoll(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, goodReply)
 	})
-	store := newFakeStore(aMatch("m1"), aMatch("m2"), aMatch("m3"))
+	fake := newFakeStore(aMatch("m1"), aMatch("m2"), aMatch("m3"))
 	s := rec.webhook()
 	s.Attempts = 10
-	start(t, Options{Store: store, Settings: always(s), InFlight: 1, PollInterval: time.Hour})
-	for _, id := range store.order {
-		if m := store.settled(t, id); m.state != complete {
+	start(t, Options{Store: fake, Settings: always(s), InFlight: 1, PollInterval: time.Hour})
+	for _, id := range fake.order {
+		if m := fake.settled(t, id); m.state != complete {
 			t.Errorf("match = %+v", m)
 		}
 	}
@@ -178,10 +178,10 @@ func TestLeasesAreAsLongAsTheLongestTimeout(t *testing.T) {
 		2 * time.Second: 2*time.Second + settleWithin,
 		time.Hour:       MaxTimeout + settleWithin,
 	} {
-		store := newFakeStore()
-		start(t, Options{Store: store, Settings: always(Settings{}), Longest: func() time.Duration { return longest }})
-		store.until(t, "claim", func() bool { return len(store.leases) > 0 })
-		if got := store.leases[0]; got != want {
+		fake := newFakeStore()
+		start(t, Options{Store: fake, Settings: always(Settings{}), Longest: func() time.Duration { return longest }})
+		fake.until(t, "claim", func() bool { return len(fake.leases) > 0 })
+		if got := fake.leases[0]; got != want {
 			t.Errorf("lease = %s, want %s", got, want)
 		}
 	}
@@ -191,12 +191,12 @@ func TestLeasesAreAsLongAsTheLongestTimeout(t *testing.T) {
 func TestTheLeaseBoundsTheRequest(t *testing.T) {
 	t.Parallel()
 	rec := receive(t, stall)
-	store := newFakeStore(aMatch("m1"))
+	fake := newFakeStore(aMatch("m1"))
 	s := rec.webhook()
 	s.Timeout, s.Attempts = 30*time.Second, 1
 	began := time.Now()
-	start(t, Options{Store: store, Settings: always(s), Longest: func() time.Duration { return 300 * time.Millisecond }})
-	if m := store.settled(t, "m1"); m.state != cancelled || time.Since(began) > settleWithin {
+	start(t, Options{Store: fake, Settings: always(s), Longest: func() time.Duration { return 300 * time.Millisecond }})
+	if m := fake.settled(t, "m1"); m.state != cancelled || time.Since(began) > settleWithin {
 		t.Errorf("match = %+v after %s", m, time.Since(began))
 	}
 }
@@ -235,8 +235,8 @@ func TestFailures_RedisOutageIsNoWarning(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	f := newFailures(zerolog.New(&log).Level(zerolog.InfoLevel))
-	f.noteClaim(fmt.Errorf("script claim_allocations: %w", lua.ErrUnavailable))
-	f.noteClaim(lua.ErrLostHistory)
+	f.noteClaim(fmt.Errorf("script claim_allocations: %w", store.ErrUnavailable))
+	f.noteClaim(store.ErrLostHistory)
 	f.noteClaim(nil)
 	if log.Len() > 0 {
 		t.Errorf("logged %s", log.String())

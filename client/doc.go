@@ -8,4 +8,9 @@
 // [Reconnecting] keeps a player connected over lost connections and stopping instances.
 //
 // All methods may be called concurrently.
+//
+// The module is not published under a path of its own: a program uses it from a checkout or a fork.
+//
+//	git clone <the repository> ../muster
+//	go mod edit -require muster@v0.0.0 -replace muster=../muster
 package client

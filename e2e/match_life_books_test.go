@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // tryRequest makes a back end's HTTP request that may fail, as its instance may be gone.
@@ -28,8 +28,8 @@ func (i *instance) tryRequest(method, path, body string) (status int, err error)
 
 // books are the matches and the players' records as Redis has them.
 type books struct {
-	matches map[ident.Match]lua.Match
-	records map[ident.Player]lua.Record
+	matches map[ident.Match]store.Match
+	records map[ident.Player]store.Record
 }
 
 // hash reads a key of the realm that is a hash.
@@ -45,16 +45,16 @@ func (c *cluster) hash(name string) map[string]string {
 
 func (c *cluster) readBooks() books {
 	c.t.Helper()
-	b := books{matches: map[ident.Match]lua.Match{}, records: map[ident.Player]lua.Record{}}
+	b := books{matches: map[ident.Match]store.Match{}, records: map[ident.Player]store.Record{}}
 	for id, text := range c.hash("m") {
-		match, err := lua.ParseMatch(ident.Match(id), text)
+		match, err := store.ParseMatch(ident.Match(id), text)
 		if err != nil {
 			c.t.Errorf("match %s: %v", id, err)
 		}
 		b.matches[match.ID] = match
 	}
 	for player, text := range c.hash("pl") {
-		record, err := lua.ParseRecord(text)
+		record, err := store.ParseRecord(text)
 		if err != nil {
 			c.t.Errorf("record of %s: %v", player, err)
 		}

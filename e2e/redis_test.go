@@ -11,8 +11,8 @@ import (
 	"muster/e2e/history"
 	"muster/internal/faultproxy"
 	"muster/internal/redistest"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // redisDo runs a command that must succeed.
@@ -240,7 +240,7 @@ func (c *cluster) remains() string {
 		case "pl":
 			records := c.redisDo("HVALS", key).([]any)
 			for _, text := range records {
-				if record, err := lua.ParseRecord(text.(string)); err != nil || record.Match != "" || len(record.Waiting()) > 0 {
+				if record, err := store.ParseRecord(text.(string)); err != nil || record.Match != "" || len(record.Waiting()) > 0 {
 					return fmt.Sprintf("%s holds %s (%v)", key, text, err)
 				}
 			}

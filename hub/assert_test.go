@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 func TestWhatAPlayerLeavesAfterALossItDidNotLose(t *testing.T) {
@@ -18,11 +18,11 @@ func TestWhatAPlayerLeavesAfterALossItDidNotLose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bundle) {
-				s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+				s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
 				b.hub.BeginEpoch(100)
 				b.hub.Assertions()
 				leave(s)
-				b.store.states["p"] = lua.PlayerState{Record: record(120, "")}
+				b.store.states["p"] = store.PlayerState{Record: record(120, "")}
 				b.lookAgain(0)
 				b.heal()
 				b.sees(client)
@@ -33,11 +33,11 @@ func TestWhatAPlayerLeavesAfterALossItDidNotLose(t *testing.T) {
 
 func TestWhatDoesNotStandAfterALossIsLost(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
 		b.hub.BeginEpoch(100)
 		b.hub.Assertions()
-		b.hub.Doubt([]lua.Session{s.ID()})
-		b.store.states["p"] = lua.PlayerState{Record: record(120, "")}
+		b.hub.Doubt([]store.Session{s.ID()})
+		b.store.states["p"] = store.PlayerState{Record: record(120, "")}
 		b.heal()
 		b.sees(client, "dequeued duel.5 lost", "state")
 	})
@@ -46,11 +46,11 @@ func TestWhatDoesNotStandAfterALossIsLost(t *testing.T) {
 func TestWhoArrivesWithACallThatMetTheLossLosesNothing(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		b.hub.BeginEpoch(100)
-		s, client := b.arrive("p", 110, lua.PlayerState{Record: record(105, "m"), Match: match(4, "p"), AsOf: 110})
-		s.Arrived(0, lua.PlayerState{Player: "p", Generation: 110, AsOf: 110, Record: record(105, "m"), Match: match(4, "p")})
+		s, client := b.arrive("p", 110, store.PlayerState{Record: record(105, "m"), Match: match(4, "p"), AsOf: 110})
+		s.Arrived(0, store.PlayerState{Player: "p", Generation: 110, AsOf: 110, Record: record(105, "m"), Match: match(4, "p")})
 		s.Saw(100, record(120, ""))
 		s.Saw(100, record(130, "", "duel.130"))
-		b.store.states["p"] = lua.PlayerState{Record: record(130, "", "duel.130")}
+		b.store.states["p"] = store.PlayerState{Record: record(130, "", "duel.130")}
 		b.heal()
 		b.sees(client)
 	})
@@ -58,10 +58,10 @@ func TestWhoArrivesWithACallThatMetTheLossLosesNothing(t *testing.T) {
 
 func TestWhoLeftAMatchIsNotAssertedToBeInItAlsoWhileARequestWaits(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "m"), Match: match(4, "p", "q")})
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "m"), Match: match(4, "p", "q")})
 		defer b.request(s, func() {})()
 		changed := "complete|12|0|duel|4|100000||p;q|q"
-		b.hub.Deliver(lua.Told{Number: 1, Matches: map[ident.Match]string{"m": changed}})
+		b.hub.Deliver(store.Told{Number: 1, Matches: map[ident.Match]string{"m": changed}})
 		if asserted := b.hub.Assertions(); asserted[0].Session != s.ID() || asserted[0].Match != changed {
 			t.Errorf("asserts %+v", asserted)
 		}
@@ -77,15 +77,15 @@ func TestWhoWasMatchedIsAssertedToBeInTheMatchAlsoWhileARequestWaits(t *testing.
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bundle) {
-				s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
+				s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
 				finish := b.request(s, func() {})
 				b.hub.Deliver(formed(1, "m", 20, "p", "q"))
 				left := "complete|30|0|duel|20|100000||p;q|q"
-				b.hub.Deliver(lua.Told{Number: 2, Matches: map[ident.Match]string{"m": left}})
+				b.hub.Deliver(store.Told{Number: 2, Matches: map[ident.Match]string{"m": left}})
 				end(s)
 				b.sees(client)
 				b.hub.BeginEpoch(100)
-				want := lua.Assertion{Session: s.ID(), AsOf: 21, Record: record(21, "m"), Match: left}
+				want := store.Assertion{Session: s.ID(), AsOf: 21, Record: record(21, "m"), Match: left}
 				for range 2 { // history may be lost again meanwhile
 					if got := b.hub.Assertions(); len(got) != 1 || got[0] != want {
 						t.Errorf("asserts %+v, want %+v", got, want)
@@ -100,7 +100,7 @@ func TestWhoWasMatchedIsAssertedToBeInTheMatchAlsoWhileARequestWaits(t *testing.
 // What the session saw is newer than what waits to be told.
 func TestWhatWasOvertakenIsNotAsserted(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, _ := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
+		s, _ := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
 		defer b.request(s, func() {})()
 		b.hub.Deliver(formed(1, "m", 20, "p", "q"))
 		s.Saw(0, record(40, "", "trio.35"))
@@ -114,16 +114,16 @@ func TestWhatWasOvertakenIsNotAsserted(t *testing.T) {
 func TestWhyItEndedIsToldAfterALossToo(t *testing.T) {
 	for name, bring := range map[string]func(b *bundle){
 		"by a change": func(b *bundle) {
-			b.hub.Deliver(lua.Told{Number: 1, Changes: []lua.Change{change("p", 10, record(20, ""), ended("19", "duel.5"))}})
+			b.hub.Deliver(store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(20, ""), ended("19", "duel.5"))}})
 		},
 		"by a state": func(b *bundle) {
-			b.store.states["p"] = lua.PlayerState{AsOf: 40, Record: record(20, ""), Notices: []lua.Notice{notice(b, ended("19", "duel.5"))}}
+			b.store.states["p"] = store.PlayerState{AsOf: 40, Record: record(20, ""), Notices: []store.Notice{notice(b, ended("19", "duel.5"))}}
 			b.lookAgain(0)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bundle) {
-				s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
+				s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
 				finish := b.request(s, func() {})
 				bring(b)
 				b.hub.BeginEpoch(100)
@@ -132,7 +132,7 @@ func TestWhyItEndedIsToldAfterALossToo(t *testing.T) {
 					t.Fatalf("asserts %+v", got)
 				}
 				finish()
-				b.store.states["p"] = lua.PlayerState{AsOf: 101}
+				b.store.states["p"] = store.PlayerState{AsOf: 101}
 				b.heal()
 				if told := client.take(); len(told) == 0 || told[0] != "dequeued duel.5 expired" {
 					t.Errorf("the client got %q", told)
@@ -144,20 +144,20 @@ func TestWhyItEndedIsToldAfterALossToo(t *testing.T) {
 
 // A publish was lost, and a state that waits says more than the change before it.
 func TestAStateThatWaitsIsAsserted(t *testing.T) {
-	for name, state := range map[string]lua.PlayerState{
+	for name, state := range map[string]store.PlayerState{
 		"the match is over":  {AsOf: 40, Record: record(30, "")},
 		"there is another":   {AsOf: 40, Record: record(30, "n"), Match: match(30, "p", "r")},
 		"of its own session": {AsOf: 40, Record: record(30, "n"), Match: match(30, "p", "r"), Generation: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bundle) {
-				s, _ := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
+				s, _ := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
 				defer b.request(s, func() {})()
 				b.hub.Deliver(formed(1, "m", 20, "p", "q"))
 				b.store.states["p"] = state
 				b.lookAgain(0)
 				b.hub.BeginEpoch(100)
-				want := lua.Assertion{Session: s.ID(), AsOf: 40, Record: state.Record, Match: state.Match}
+				want := store.Assertion{Session: s.ID(), AsOf: 40, Record: state.Record, Match: state.Match}
 				if state.Match == "" {
 					want.Record = ""
 				}
@@ -172,7 +172,7 @@ func TestAStateThatWaitsIsAsserted(t *testing.T) {
 // What is told between the change of a record and that of its match.
 func TestAMatchIsAssertedToStandWithItsRecord(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, _ := b.arrive("p", 10, lua.PlayerState{Record: heldRecord(5, "m"), Match: heldMatch(4, "p", "q"), AsOf: 10})
+		s, _ := b.arrive("p", 10, store.PlayerState{Record: heldRecord(5, "m"), Match: heldMatch(4, "p", "q"), AsOf: 10})
 		defer b.request(s, func() {})()
 		stands := "complete|19|0|duel|4|100000||p;q|"
 		b.hub.change(0, change("p", 10, record(20, "m"), ""), &toldMatches{texts: map[ident.Match]string{"m": stands}})
@@ -185,7 +185,7 @@ func TestAMatchIsAssertedToStandWithItsRecord(t *testing.T) {
 // A reply came when the session had been asserted without what it says: the client must not be told so.
 func TestAReplyThatComesAfterTheAssertionIsNoAnswer(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, _ := b.arrive("p", 10, lua.PlayerState{Record: record(5, "m"), Match: match(4, "p", "q"), AsOf: 10})
+		s, _ := b.arrive("p", 10, store.PlayerState{Record: record(5, "m"), Match: match(4, "p", "q"), AsOf: 10})
 		if !s.Saw(0, record(11, "m")) {
 			t.Error("a reply in time is no answer")
 		}
@@ -209,11 +209,11 @@ func TestAReplyThatComesAfterTheAssertionIsNoAnswer(t *testing.T) {
 // What waited is asserted again where the history is lost once more before it could be read, though it is not held any more.
 func TestWhatWentWithAHistoryIsAssertedAgain(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5"), AsOf: 10})
 		finish := b.request(s, func() {})
 		b.hub.Deliver(formed(1, "m", 20, "p", "q"))
 		left := "complete|30|0|duel|20|100000||p;q|q"
-		b.hub.Deliver(lua.Told{Number: 2, Matches: map[ident.Match]string{"m": left}})
+		b.hub.Deliver(store.Told{Number: 2, Matches: map[ident.Match]string{"m": left}})
 		b.hub.BeginEpoch(100)
 		first := b.hub.Assertions()
 		finish()
@@ -222,7 +222,7 @@ func TestWhatWentWithAHistoryIsAssertedAgain(t *testing.T) {
 		if second := b.hub.Assertions(); !slices.Equal(second, first) || first[0].Match != left {
 			t.Errorf("asserts %+v, then %+v", first, second)
 		}
-		b.store.states["p"] = lua.PlayerState{AsOf: 201, Record: first[0].Record, Match: first[0].Match}
+		b.store.states["p"] = store.PlayerState{AsOf: 201, Record: first[0].Record, Match: first[0].Match}
 		b.heal()
 		b.sees(client, "match_complete m", "state m")
 	})

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // age is how old the hub is, in nanoseconds. Signs of life are counted by it: no step of the machine's clock
@@ -23,7 +23,7 @@ const slotsABeat = 2
 
 // Beat pings the sessions that are due, closes those of them that were silent for longer than the TTL, and returns those that
 // gave a sign of life since they were due before. Each session is due once a heartbeat, and when its TTL is over.
-func (h *Hub) Beat() (heard []lua.Session) {
+func (h *Hub) Beat() (heard []store.Session) {
 	now := h.age()
 	switch {
 	case h.beatAt == 0:
@@ -46,11 +46,11 @@ func (h *Hub) Beat() (heard []lua.Session) {
 }
 
 // beat is Beat for one session that is due. It returns whether the presence of the session is to be refreshed.
-func (h *Hub) beat(s *Session, now int64) (id lua.Session, fresh bool) {
+func (h *Hub) beat(s *Session, now int64) (id store.Session, fresh bool) {
 	left := h.opts.TTL - time.Duration(now-max(s.heardAt.Load(), h.awakeSince))
 	if left < 0 {
 		s.Close(protocol.CloseNoHeartbeat)
-		return lua.Session{}, false
+		return store.Session{}, false
 	}
 	id, fresh, ping := s.turn(min(h.opts.Heartbeat, left+1)) // the TTL is over a nanosecond later
 	if ping {
@@ -61,20 +61,20 @@ func (h *Hub) beat(s *Session, now int64) (id lua.Session, fresh bool) {
 
 // turn schedules the next turn of the session, unless the session ends. It returns whether the session is to be pinged, as it
 // has arrived, and whether its presence is to be refreshed, as the client gave a sign of life since the last turn.
-func (s *Session) turn(next time.Duration) (id lua.Session, fresh, ping bool) {
+func (s *Session) turn(next time.Duration) (id store.Session, fresh, ping bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return lua.Session{}, false, false
+		return store.Session{}, false, false
 	}
 	s.hub.wheel.schedule(s, next)
 	if s.generation == 0 {
-		return lua.Session{}, false, false
+		return store.Session{}, false, false
 	}
 	at := s.heardAt.Load()
 	fresh = at > s.refreshedAt
 	s.refreshedAt = at
-	return lua.Session{Player: s.player, Generation: s.generation}, fresh, true
+	return store.Session{Player: s.player, Generation: s.generation}, fresh, true
 }
 
 // ping sends a ping, or has the goroutine that writes at the moment send it. It does not wait for the client. A client that
@@ -93,12 +93,12 @@ func (s *Session) ping() {
 }
 
 // Sessions are all that have arrived and are not about to end.
-func (h *Hub) Sessions() []lua.Session {
-	var list []lua.Session
+func (h *Hub) Sessions() []store.Session {
+	var list []store.Session
 	for _, s := range h.all() {
 		s.mu.Lock()
 		if s.generation != 0 && !s.closed {
-			list = append(list, lua.Session{Player: s.player, Generation: s.generation})
+			list = append(list, store.Session{Player: s.player, Generation: s.generation})
 		}
 		s.mu.Unlock()
 	}
@@ -114,15 +114,15 @@ func (h *Hub) BeginEpoch(epoch ident.Place) {
 // Assertions are what the sessions last saw or were told, idle ones too: of each player the newest session, even if it is
 // about to end or has ended, since its player is going to depart and to keep its places. It is taken to stand in the epoch
 // that began, unless Doubt follows.
-func (h *Hub) Assertions() []lua.Assertion {
+func (h *Hub) Assertions() []store.Assertion {
 	epoch := h.currentEpoch()
-	newest := map[ident.Player]lua.Assertion{}
+	newest := map[ident.Player]store.Assertion{}
 	for _, s := range h.known() {
 		s.mu.Lock()
 		if s.generation > newest[s.player].Generation {
 			last := s.foreseen()
-			newest[s.player] = lua.Assertion{
-				Session: lua.Session{Player: s.player, Generation: s.generation},
+			newest[s.player] = store.Assertion{
+				Session: store.Session{Player: s.player, Generation: s.generation},
 				AsOf:    last.asOf, Record: last.record, Match: last.match,
 			}
 			s.seen.epoch = epoch
@@ -133,7 +133,7 @@ func (h *Hub) Assertions() []lua.Assertion {
 }
 
 // Doubt has sessions' states read and sent with the next Heal: what they saw does not stand in this epoch.
-func (h *Hub) Doubt(sessions []lua.Session) {
+func (h *Hub) Doubt(sessions []store.Session) {
 	for _, id := range sessions {
 		for _, s := range h.of(id.Player) {
 			s.mu.Lock()
@@ -147,7 +147,7 @@ func (h *Hub) Doubt(sessions []lua.Session) {
 }
 
 // Has tells whether a session is still connected.
-func (h *Hub) Has(id lua.Session) bool {
+func (h *Hub) Has(id store.Session) bool {
 	for _, s := range h.of(id.Player) {
 		if s.ID() == id {
 			return true

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 const (
@@ -17,8 +17,8 @@ const (
 )
 
 // beats has the hub beat for a while, as often as it wants to, and returns the sessions that were to be refreshed by each beat.
-func (b *bundle) beats(d time.Duration, between func()) [][]lua.Session {
-	var heard [][]lua.Session
+func (b *bundle) beats(d time.Duration, between func()) [][]store.Session {
+	var heard [][]store.Session
 	for range d / b.hub.BeatInterval() {
 		pass(b.hub.BeatInterval())
 		heard = append(heard, b.hub.Beat())
@@ -31,16 +31,16 @@ func (b *bundle) beats(d time.Duration, between func()) [][]lua.Session {
 func TestBeat_SpreadsPingsAndRefreshes(t *testing.T) {
 	const sessions, heartbeats = 1000, 3
 	inBubble(t, func(b *bundle) {
-		pings := map[lua.Session]int{}
+		pings := map[store.Session]int{}
 		for i := range ident.Place(sessions) { // all at once
-			s, client := b.arrive(ident.Player("p"+i.String()), 100+i, lua.PlayerState{})
+			s, client := b.arrive(ident.Player("p"+i.String()), 100+i, store.PlayerState{})
 			id := s.ID()
 			client.pong = func() {
 				pings[id]++
 				s.Heard()
 			}
 		}
-		counts, beats := map[lua.Session]int{}, int(heartbeat/b.hub.BeatInterval())
+		counts, beats := map[store.Session]int{}, int(heartbeat/b.hub.BeatInterval())
 		for n, heard := range b.beats(heartbeats*heartbeat, func() {}) {
 			if len(heard) != sessions/beats {
 				t.Fatalf("beat %d: %d sessions, want %d: an even load", n, len(heard), sessions/beats)
@@ -64,7 +64,7 @@ func TestBeat_CatchesUpWithoutABurst(t *testing.T) {
 	const sessions = 1000
 	inBubble(t, func(b *bundle) {
 		for i := range ident.Place(sessions) {
-			b.arrive(ident.Player("p"+i.String()), 100+i, lua.PlayerState{})
+			b.arrive(ident.Player("p"+i.String()), 100+i, store.PlayerState{})
 		}
 		even := sessions * int(b.hub.BeatInterval()) / int(heartbeat)
 		b.beats(heartbeat, func() {})
@@ -85,9 +85,9 @@ func TestBeat_CatchesUpWithoutABurst(t *testing.T) {
 
 func TestBeat_EndsTheSilent(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		_, silent := b.arrive("silent", 100, lua.PlayerState{})
+		_, silent := b.arrive("silent", 100, store.PlayerState{})
 		silent.silent = true
-		talker, talkerClient := b.arrive("talker", 104, lua.PlayerState{})
+		talker, talkerClient := b.arrive("talker", 104, store.PlayerState{})
 		talkerClient.silent = true
 		refreshed, start := map[ident.Player]int{}, time.Now()
 		var endedAfter time.Duration
@@ -114,7 +114,7 @@ func TestBeat_HoldsOnlyOpenSessions(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		var all []*Session
 		for i := range ident.Place(100) {
-			s, _ := b.arrive(ident.Player("p"+i.String()), 100+i, lua.PlayerState{})
+			s, _ := b.arrive(ident.Player("p"+i.String()), 100+i, store.PlayerState{})
 			all = append(all, s)
 		}
 		b.beats(heartbeat/2, func() {})
@@ -164,7 +164,7 @@ func TestWheel_HasBoundedSlots(t *testing.T) {
 
 func TestNobodyWasSilentWhileTheProcessStoodStill(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		_, client := b.arrive("p", 100, lua.PlayerState{})
+		_, client := b.arrive("p", 100, store.PlayerState{})
 		b.beats(heartbeat, func() {})
 		pass(time.Hour)
 		b.beats(2*heartbeat, func() {})
@@ -175,7 +175,7 @@ func TestNobodyWasSilentWhileTheProcessStoodStill(t *testing.T) {
 func TestWhoHasNotArrivedOrIsEndingIsNotRefreshed(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		b.hub.Enter(b.hub.Connect(newTransport()), "coming")
-		leaving, _ := b.arrive("leaving", 100, lua.PlayerState{Record: record(5, "", "duel.5")})
+		leaving, _ := b.arrive("leaving", 100, store.PlayerState{Record: record(5, "", "duel.5")})
 		leaving.Close(4409)
 		if heard := slices.Concat(b.beats(heartbeat, func() {})...); len(heard) != 0 {
 			t.Errorf("refreshed %v", heard)
@@ -183,11 +183,11 @@ func TestWhoHasNotArrivedOrIsEndingIsNotRefreshed(t *testing.T) {
 		if got := b.hub.Sessions(); len(got) != 0 {
 			t.Errorf("sessions %v", got)
 		}
-		want := []lua.Assertion{{Session: lua.Session{Player: "leaving", Generation: 100}, AsOf: 100, Record: record(5, "", "duel.5")}}
+		want := []store.Assertion{{Session: store.Session{Player: "leaving", Generation: 100}, AsOf: 100, Record: record(5, "", "duel.5")}}
 		if got := b.hub.Assertions(); !slices.Equal(got, want) {
 			t.Errorf("asserted %+v, want %+v: its player will depart, not be forgotten", got, want)
 		}
-		id := lua.Session{Player: "leaving", Generation: 100}
+		id := store.Session{Player: "leaving", Generation: 100}
 		if !b.hub.Has(id) {
 			t.Error("a connection that is there is denied")
 		}
@@ -198,11 +198,11 @@ func TestWhoHasNotArrivedOrIsEndingIsNotRefreshed(t *testing.T) {
 		if got := b.hub.Assertions(); !slices.Equal(got, want) {
 			t.Errorf("asserted %+v, want %+v: redis does not know yet that it is away", got, want)
 		}
-		b.hub.Departed([]lua.Session{{Player: "leaving", Generation: 99}})
+		b.hub.Departed([]store.Session{{Player: "leaving", Generation: 99}})
 		if len(b.hub.Assertions()) != 1 {
 			t.Error("a session was forgotten when an older one had departed")
 		}
-		b.hub.Departed([]lua.Session{id})
+		b.hub.Departed([]store.Session{id})
 		if got := b.hub.Assertions(); len(got) != 0 {
 			t.Errorf("asserted %+v, whose departure is known", got)
 		}
@@ -211,11 +211,11 @@ func TestWhoHasNotArrivedOrIsEndingIsNotRefreshed(t *testing.T) {
 
 func TestThePlayersNewestSessionIsAsserted(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
-		b.arrive("p", 12, lua.PlayerState{Record: record(11, "m"), Match: match(9, "p")})
-		b.arrive("p", 11, lua.PlayerState{})
-		want := []lua.Assertion{{
-			Session: lua.Session{Player: "p", Generation: 12}, AsOf: 12, Record: record(11, "m"), Match: match(9, "p"),
+		b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
+		b.arrive("p", 12, store.PlayerState{Record: record(11, "m"), Match: match(9, "p")})
+		b.arrive("p", 11, store.PlayerState{})
+		want := []store.Assertion{{
+			Session: store.Session{Player: "p", Generation: 12}, AsOf: 12, Record: record(11, "m"), Match: match(9, "p"),
 		}}
 		if got := b.hub.Assertions(); !slices.Equal(got, want) {
 			t.Errorf("asserted %+v, want %+v", got, want)
@@ -226,8 +226,8 @@ func TestThePlayersNewestSessionIsAsserted(t *testing.T) {
 // Everything at once, for the race detector; what each method does alone is tested elsewhere.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	store := &fakeStore{states: map[ident.Player]lua.PlayerState{}, asOf: 1 << 40}
-	h := New(Options{Store: store, Facts: func(ident.World) WorldFacts { return WorldFacts{} }})
+	fake := &fakeStore{states: map[ident.Player]store.PlayerState{}, asOf: 1 << 40}
+	h := New(Options{Store: fake, Facts: func(ident.World) WorldFacts { return WorldFacts{} }})
 	var wg sync.WaitGroup
 	run := func(f func(i ident.Place)) {
 		wg.Go(func() {
@@ -243,7 +243,7 @@ func TestManyAtOnce(t *testing.T) {
 			h.Enter(s, p)
 			answered := make(chan struct{})
 			s.Submit(func() {
-				s.Arrived(h.currentEpoch(), lua.PlayerState{Player: p, Generation: 10 + i, AsOf: 10 + i})
+				s.Arrived(h.currentEpoch(), store.PlayerState{Player: p, Generation: 10 + i, AsOf: 10 + i})
 				h.Replaced(s.ID())
 				go s.Finish()
 			})

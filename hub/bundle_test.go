@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // bundle is a hub with what surrounds it. Everything happens in a synctest bubble.
@@ -24,7 +24,7 @@ func inBubble(t *testing.T, test func(b *bundle)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bundle{T: t, store: &fakeStore{states: map[ident.Player]lua.PlayerState{}, asOf: 1000}}
+		b := &bundle{T: t, store: &fakeStore{states: map[ident.Player]store.PlayerState{}, asOf: 1000}}
 		b.hub = New(Options{
 			Store: b.store, Heartbeat: heartbeat, TTL: presenceTTL,
 			Facts:   func(ident.World) WorldFacts { return WorldFacts{Size: 2, MeanWait: testMean} },
@@ -42,7 +42,7 @@ func pass(d time.Duration) {
 }
 
 // arrive connects a player, which arrives at once with a state.
-func (b *bundle) arrive(player ident.Player, generation ident.Place, st lua.PlayerState) (*Session, *fakeTransport) {
+func (b *bundle) arrive(player ident.Player, generation ident.Place, st store.PlayerState) (*Session, *fakeTransport) {
 	b.Helper()
 	t := newTransport()
 	s := b.hub.Connect(t)
@@ -52,7 +52,7 @@ func (b *bundle) arrive(player ident.Player, generation ident.Place, st lua.Play
 	return s, t
 }
 
-func (b *bundle) arrived(s *Session, generation ident.Place, st lua.PlayerState) {
+func (b *bundle) arrived(s *Session, generation ident.Place, st store.PlayerState) {
 	st.Player, st.Generation = s.Player(), generation
 	if st.AsOf == 0 {
 		st.AsOf = generation

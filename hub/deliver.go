@@ -2,13 +2,13 @@ package hub
 
 import (
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // Deliver brings to sessions what this instance was told, by a publish or in a reply. It never waits. It returns false for
 // what is of a history that is gone: what of it still stands, an assertion brings back.
-func (h *Hub) Deliver(told lua.Told) (inTime bool) {
+func (h *Hub) Deliver(told store.Told) (inTime bool) {
 	if told.Epoch < h.currentEpoch() {
 		return false
 	}
@@ -52,7 +52,7 @@ func (h *Hub) learn(epoch ident.Place, id ident.Match, matches *toldMatches) {
 type matchChange struct {
 	session *Session
 	epoch   ident.Place
-	match   lua.Match
+	match   store.Match
 	text    string
 	matches *toldMatches
 }
@@ -72,7 +72,7 @@ func (c *matchChange) foresee(k *knowledge) {
 }
 
 // learn makes a match that changed known to the client. That it stands is told with the record's change. mu is held.
-func (s *Session) learn(epoch ident.Place, m lua.Match, text string, matches *toldMatches) {
+func (s *Session) learn(epoch ident.Place, m store.Match, text string, matches *toldMatches) {
 	record := s.seen.parsed()
 	known := s.seen.knownMatch(record)
 	if record.Match != m.ID || known == nil || known.Version >= m.Version {
@@ -94,7 +94,7 @@ func (s *Session) learn(epoch ident.Place, m lua.Match, text string, matches *to
 }
 
 // requeued tells a player that it is back at its places, as a match fell through. at is the place of that.
-func (h *Hub) requeued(q lua.Requeued, at ident.Place) {
+func (h *Hub) requeued(q store.Requeued, at ident.Place) {
 	for _, s := range h.of(q.Player) {
 		s.whenFree(&comeback{session: s, told: q, at: at})
 	}
@@ -103,7 +103,7 @@ func (h *Hub) requeued(q lua.Requeued, at ident.Place) {
 // comeback is that a player is back at its places.
 type comeback struct {
 	session *Session
-	told    lua.Requeued
+	told    store.Requeued
 	at      ident.Place
 }
 
@@ -118,7 +118,7 @@ func (c *comeback) happen() {
 func (*comeback) foresee(*knowledge) {}
 
 // requeued is Hub.requeued for one session; mu is held.
-func (s *Session) requeued(q lua.Requeued) {
+func (s *Session) requeued(q store.Requeued) {
 	record := s.seen.parsed()
 	if record.Match != "" {
 		return // it is in the next already
@@ -135,8 +135,8 @@ func (s *Session) requeued(q lua.Requeued) {
 }
 
 // change brings a player's new record to its sessions, and returns its version.
-func (h *Hub) change(epoch ident.Place, c lua.Change, matches *toldMatches) ident.Place {
-	record, err := lua.ParseRecord(c.Record)
+func (h *Hub) change(epoch ident.Place, c store.Change, matches *toldMatches) ident.Place {
+	record, err := store.ParseRecord(c.Record)
 	if err != nil {
 		h.opts.Log.Error().Err(err).Str("player_id", string(c.Player)).Msg("told record is malformed")
 		return 0
@@ -151,8 +151,8 @@ func (h *Hub) change(epoch ident.Place, c lua.Change, matches *toldMatches) iden
 type recordChange struct {
 	session *Session
 	epoch   ident.Place
-	record  lua.Record
-	told    lua.Change
+	record  store.Record
+	told    store.Change
 	matches *toldMatches
 }
 
@@ -185,7 +185,7 @@ func (c *recordChange) foresee(k *knowledge) {
 }
 
 // apply makes a change known to the client, unless the session knows as much or more. mu is held.
-func (s *Session) apply(epoch ident.Place, record lua.Record, c lua.Change, matches *toldMatches) {
+func (s *Session) apply(epoch ident.Place, record store.Record, c store.Change, matches *toldMatches) {
 	switch {
 	case epoch < s.hub.currentEpoch():
 		s.lookAgain(behind) // its history was lost while it waited here
@@ -212,7 +212,7 @@ func (s *Session) apply(epoch ident.Place, record lua.Record, c lua.Change, matc
 		return
 	}
 	var (
-		m    lua.Match
+		m    store.Match
 		text string
 		n    news
 	)
@@ -222,7 +222,7 @@ func (s *Session) apply(epoch ident.Place, record lua.Record, c lua.Change, matc
 			s.lookAgain(behind) // told of a match, but not which
 			return
 		}
-		var known *lua.Match
+		var known *store.Match
 		if record.Match == before.Match {
 			known = s.seen.knownMatch(before)
 		}
@@ -242,7 +242,7 @@ func (s *Session) apply(epoch ident.Place, record lua.Record, c lua.Change, matc
 
 // applyOvertaken makes up for a change that comes after a later one: its record is of the past, but the client
 // was not told what it brought, unless a state that was read since did. mu is held.
-func (s *Session) applyOvertaken(record lua.Record, c lua.Change) {
+func (s *Session) applyOvertaken(record store.Record, c store.Change) {
 	if record.Version <= s.seen.read {
 		return
 	}
@@ -254,26 +254,26 @@ func (s *Session) applyOvertaken(record lua.Record, c lua.Change) {
 }
 
 // noticeOf is the end that a change tells of; the zero Notice if it is none.
-func noticeOf(c lua.Change) lua.Notice {
+func noticeOf(c store.Change) store.Notice {
 	if c.Notice == "" {
-		return lua.Notice{}
+		return store.Notice{}
 	}
-	n, err := lua.ParseNotice(c.Notice)
+	n, err := store.ParseNotice(c.Notice)
 	if err != nil {
-		return lua.Notice{}
+		return store.Notice{}
 	}
 	return n
 }
 
 // sendNotice tells the client of an end, once. mu is held.
-func (s *Session) sendNotice(n lua.Notice) {
+func (s *Session) sendNotice(n store.Notice) {
 	if n.ID != "" && s.seen.note(n) {
 		s.send(protocol.Encode(noticeEvent(n)))
 	}
 }
 
 // Replaced ends the sessions of a player that are older than a generation.
-func (h *Hub) Replaced(newer lua.Session) {
+func (h *Hub) Replaced(newer store.Session) {
 	for _, s := range h.of(newer.Player) {
 		s.replacedBy(newer.Generation)
 	}

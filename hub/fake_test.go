@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // testMean is how long matches took lately in every world of these tests.
-var testMean = lua.MeanWait{Wait: 3 * time.Second}
+var testMean = store.MeanWait{Wait: 3 * time.Second}
 
 // fakeTransport keeps what is written to it. It can stop reading, and fail.
 type fakeTransport struct {
@@ -152,18 +152,18 @@ type fakeStore struct {
 	mu sync.Mutex
 	// guarded by mu
 	asOf    ident.Place
-	states  map[ident.Player]lua.PlayerState
+	states  map[ident.Player]store.PlayerState
 	failure error
 	calls   int
 	read    []ident.Player
 	during  func() // run once, while a read is on its way back
 }
 
-func (f *fakeStore) States(_ context.Context, players []ident.Player) ([]lua.PlayerState, error) {
+func (f *fakeStore) States(_ context.Context, players []ident.Player) ([]store.PlayerState, error) {
 	f.mu.Lock()
 	f.calls++
 	f.read = append(f.read, players...)
-	var states []lua.PlayerState
+	var states []store.PlayerState
 	for _, p := range players {
 		st := f.states[p]
 		st.Player = p
@@ -201,22 +201,22 @@ func ended(id, ticket string) string {
 	return fmt.Sprintf("%s|%s|%s|%s|%s|1", id, protocol.TypeDequeued, worldOf(ticket), ticket, protocol.ReasonExpired)
 }
 
-func notice(b *bundle, text string) lua.Notice {
+func notice(b *bundle, text string) store.Notice {
 	b.Helper()
-	n, err := lua.ParseNotice(text)
+	n, err := store.ParseNotice(text)
 	if err != nil {
 		b.Fatal(err)
 	}
 	return n
 }
 
-func change(player ident.Player, generation ident.Place, record, notice string) lua.Change {
-	return lua.Change{Session: lua.Session{Player: player, Generation: generation}, Record: record, Notice: notice}
+func change(player ident.Player, generation ident.Place, record, notice string) store.Change {
+	return store.Change{Session: store.Session{Player: player, Generation: generation}, Record: record, Notice: notice}
 }
 
 // formed tells of a match of players, whose sessions have the generation that is their index plus ten.
-func formed(number int64, id ident.Match, version ident.Place, players ...string) lua.Told {
-	told := lua.Told{Number: number, Matches: map[ident.Match]string{id: match(version, players...)}}
+func formed(number int64, id ident.Match, version ident.Place, players ...string) store.Told {
+	told := store.Told{Number: number, Matches: map[ident.Match]string{id: match(version, players...)}}
 	for i, p := range players {
 		told.Changes = append(told.Changes, change(ident.Player(p), ident.Place(10+i), record(version+1+ident.Place(i), id), ""))
 	}

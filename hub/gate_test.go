@@ -6,7 +6,7 @@ import (
 
 	"muster/internal/ident"
 	"muster/internal/race"
-	"muster/lua"
+	"muster/store"
 )
 
 // countingTransport counts what is written, and allocates nothing.
@@ -34,7 +34,7 @@ func TestGateAllocationsOfADelivery(t *testing.T) {
 		sessions = append(sessions, s)
 		h.Enter(s, player)
 		s.Submit(func() {
-			s.Arrived(0, lua.PlayerState{Player: player, Generation: ident.Place(10 + i), AsOf: ident.Place(10 + i)})
+			s.Arrived(0, store.PlayerState{Player: player, Generation: ident.Place(10 + i), AsOf: ident.Place(10 + i)})
 			s.Finish()
 		})
 	}

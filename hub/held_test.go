@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // heldRecord is the record of a player whose tickets a match holds.
@@ -28,7 +28,7 @@ func fell(id string, match ident.Match) string {
 // asked connects a player who is asked about a match.
 func (b *bundle) asked() (*Session, *fakeTransport) {
 	b.Helper()
-	return b.arrive("p", 10, lua.PlayerState{Record: heldRecord(20, "m", "duel.5"), Match: heldMatch(19, "p", "q")})
+	return b.arrive("p", 10, store.PlayerState{Record: heldRecord(20, "m", "duel.5"), Match: heldMatch(19, "p", "q")})
 }
 
 // A reply shows the record that the match's end left, before what was told with the end is here.
@@ -48,7 +48,7 @@ func TestAReplyThatShowsThatAMatchStandsDoesNotSwallowItsEvent(t *testing.T) {
 func TestAReplyThatShowsThatAMatchIsGoneDoesNotSwallowWhy(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		s, client := b.asked()
-		told := lua.Told{Number: 1, Changes: []lua.Change{change("p", 10, record(30, "", "duel.5"), fell("31", "m"))}}
+		told := store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(30, "", "duel.5"), fell("31", "m"))}}
 		finish := b.request(s, func() {
 			s.Saw(0, record(30, "", "duel.5"))
 			s.Send(&protocol.Left{})
@@ -64,24 +64,24 @@ func TestAReplyThatShowsThatAMatchIsGoneDoesNotSwallowWhy(t *testing.T) {
 func TestAnEndThatAStateToldIsNotToldByTheChangeToo(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		_, client := b.asked()
-		b.store.states["p"] = lua.PlayerState{AsOf: 30, Record: record(30, "", "duel.5"), Notices: []lua.Notice{notice(b, fell("29", "m"))}}
+		b.store.states["p"] = store.PlayerState{AsOf: 30, Record: record(30, "", "duel.5"), Notices: []store.Notice{notice(b, fell("29", "m"))}}
 		b.lookAgain(1)
 		client.take()
-		b.hub.Deliver(lua.Told{Number: 1, Changes: []lua.Change{change("p", 10, record(30, "", "duel.5"), fell("29", "m"))}})
+		b.hub.Deliver(store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(30, "", "duel.5"), fell("29", "m"))}})
 		b.sees(client)
 	})
 }
 
 func TestAReplyThatShowsAHeldMatchIsMadeUpForByTheState(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
 		s.Saw(0, heldRecord(22, "m", "duel.5")) // it left the trio while it was taken
-		b.hub.Deliver(lua.Told{
+		b.hub.Deliver(store.Told{
 			Number: 1, Matches: map[ident.Match]string{"m": heldMatch(20, "p", "q")},
-			Changes: []lua.Change{change("p", 10, heldRecord(21, "m", "duel.5", "trio.6"), "")},
+			Changes: []store.Change{change("p", 10, heldRecord(21, "m", "duel.5", "trio.6"), "")},
 		})
 		b.sees(client, "match_proposed m")
-		b.store.states["p"] = lua.PlayerState{AsOf: 22, Record: heldRecord(22, "m", "duel.5"), Match: heldMatch(20, "p", "q")}
+		b.store.states["p"] = store.PlayerState{AsOf: 22, Record: heldRecord(22, "m", "duel.5"), Match: heldMatch(20, "p", "q")}
 		b.heal()
 		if got := s.Waiting(); len(got) != 1 || got[0] != "duel" {
 			t.Errorf("waits in %v, which it left in part", got)
@@ -92,15 +92,15 @@ func TestAReplyThatShowsAHeldMatchIsMadeUpForByTheState(t *testing.T) {
 // What was told last is not the first to be forgotten.
 func TestEndsAreToldOnceHoweverManyCameBefore(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		var kept []lua.Notice // the newest first
+		var kept []store.Notice // the newest first
 		for n := protocol.MaxNotices; n > 0; n-- {
 			kept = append(kept, notice(b, ended(fmt.Sprint(n), fmt.Sprintf("duel.%d", n))))
 		}
-		_, client := b.arrive("p", 10, lua.PlayerState{Record: record(9, "", "trio.9"), Notices: kept})
-		b.hub.Deliver(lua.Told{Number: 1, Changes: []lua.Change{change("p", 10, record(20, ""), ended("21", "trio.9"))}})
+		_, client := b.arrive("p", 10, store.PlayerState{Record: record(9, "", "trio.9"), Notices: kept})
+		b.hub.Deliver(store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(20, ""), ended("21", "trio.9"))}})
 		b.sees(client, "dequeued trio.9 expired")
-		newest := append([]lua.Notice{notice(b, ended("21", "trio.9"))}, kept[:protocol.MaxNotices-1]...)
-		b.store.states["p"] = lua.PlayerState{Notices: newest}
+		newest := append([]store.Notice{notice(b, ended("21", "trio.9"))}, kept[:protocol.MaxNotices-1]...)
+		b.store.states["p"] = store.PlayerState{Notices: newest}
 		b.lookAgain(1)
 		b.sees(client)
 	})
@@ -115,7 +115,7 @@ func TestWhoDeclinedIsNotAskedAgain(t *testing.T) {
 			s.Declined("m")
 			s.Send(&protocol.Declined{MatchID: "m"})
 		})
-		b.hub.Deliver(lua.Told{Number: 1, Matches: map[ident.Match]string{"m": accepted}})
+		b.hub.Deliver(store.Told{Number: 1, Matches: map[ident.Match]string{"m": accepted}})
 		finish()
 		b.sees(client, "declined m")
 	})

@@ -11,12 +11,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // Store is what the hub reads.
 type Store interface {
-	States(ctx context.Context, players []ident.Player) ([]lua.PlayerState, error)
+	States(ctx context.Context, players []ident.Player) ([]store.PlayerState, error)
 }
 
 // Options are what a hub needs from its surroundings. All but Store and Facts may be left out.
@@ -34,7 +34,7 @@ type Options struct {
 	// LookedAgain is told how many sessions' states were read because something may have been missed.
 	LookedAgain func(sessions int)
 	// Shown is told of each prompt of a proposed match that was written to its player. It must not block.
-	Shown func(lua.Shown)
+	Shown func(store.Shown)
 }
 
 // Hub has the sessions of an instance.
@@ -78,7 +78,7 @@ func New(opts Options) *Hub {
 		opts.LookedAgain = func(int) {}
 	}
 	if opts.Shown == nil {
-		opts.Shown = func(lua.Shown) {}
+		opts.Shown = func(store.Shown) {}
 	}
 	if opts.Heartbeat <= 0 {
 		opts.Heartbeat, opts.TTL = defaultHeartbeat, defaultTTL
@@ -129,7 +129,7 @@ func (h *Hub) Leave(s *Session) {
 }
 
 // Departed forgets sessions that left: Redis knows that their players are away.
-func (h *Hub) Departed(sessions []lua.Session) {
+func (h *Hub) Departed(sessions []store.Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range sessions {

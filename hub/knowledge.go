@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // knowledge is what a session last saw of its player's record.
@@ -26,12 +26,12 @@ type knowledge struct {
 }
 
 // knowledgeOf is what a state says.
-func knowledgeOf(epoch ident.Place, st lua.PlayerState) knowledge {
+func knowledgeOf(epoch ident.Place, st store.PlayerState) knowledge {
 	k := knowledge{epoch: epoch, asOf: st.AsOf, read: st.AsOf}
 	for _, n := range slices.Backward(st.Notices) { // the oldest first, as note has them
 		k.notices = append(k.notices, n.ID)
 	}
-	if r, err := lua.ParseRecord(st.Record); err == nil {
+	if r, err := store.ParseRecord(st.Record); err == nil {
 		k.match = st.Match
 		k.set(r, st.Record)
 	}
@@ -39,16 +39,16 @@ func knowledgeOf(epoch ident.Place, st lua.PlayerState) knowledge {
 }
 
 // parsed is the record. A text that is malformed was refused when it came.
-func (k *knowledge) parsed() lua.Record {
-	r, err := lua.ParseRecord(k.record)
+func (k *knowledge) parsed() store.Record {
+	r, err := store.ParseRecord(k.record)
 	if err != nil {
-		return lua.Record{}
+		return store.Record{}
 	}
 	return r
 }
 
 // set keeps a record's text, and drops a match that it no longer names.
-func (k *knowledge) set(r lua.Record, text string) {
+func (k *knowledge) set(r store.Record, text string) {
 	if r.Match == "" {
 		k.match = ""
 	}
@@ -59,7 +59,7 @@ func (k *knowledge) set(r lua.Record, text string) {
 }
 
 // note remembers that the client was told of an end; false means that it had been.
-func (k *knowledge) note(n lua.Notice) bool {
+func (k *knowledge) note(n store.Notice) bool {
 	if slices.Contains(k.notices, n.ID) {
 		return false
 	}
@@ -141,7 +141,7 @@ func (s *Session) Uncertain() {
 
 // Arrived makes a script's answer to arrive what the session knows. To be called by the hello request,
 // before it sends welcome; epoch is the one that the call named.
-func (s *Session) Arrived(epoch ident.Place, st lua.PlayerState) {
+func (s *Session) Arrived(epoch ident.Place, st store.PlayerState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.generation = st.Generation
@@ -165,7 +165,7 @@ func (s *Session) Arrived(epoch ident.Place, st lua.PlayerState) {
 // the call named. It returns false where the reply came too late: the session was asserted without it in another epoch, and
 // what the call did is gone.
 func (s *Session) Saw(epoch ident.Place, record string) bool {
-	r, err := lua.ParseRecord(record)
+	r, err := store.ParseRecord(record)
 	if err != nil {
 		return true
 	}
@@ -191,7 +191,7 @@ func (s *Session) Saw(epoch ident.Place, record string) bool {
 	if epoch != s.hub.currentEpoch() {
 		s.lookAgain(uncertain) // it may have missed what was asserted
 	}
-	if epoch != s.seen.epoch && loses(before, r, lua.Notice{}) {
+	if epoch != s.seen.epoch && loses(before, r, store.Notice{}) {
 		s.lookAgain(uncertain) // what is gone went with a history, and the client is to be told so
 		s.seen.least = r.Version
 		return true
@@ -211,7 +211,7 @@ func (s *Session) carriedOutIn(named, place ident.Place) ident.Place {
 }
 
 // setRecord keeps a record.
-func (s *Session) setRecord(r lua.Record, text string) {
+func (s *Session) setRecord(r store.Record, text string) {
 	s.seen.set(r, text)
 	s.recordChanged(r)
 }
@@ -225,7 +225,7 @@ func (s *Session) Match() (*protocol.Match, bool) {
 }
 
 // loses tells whether something that stood before does not after, and neither a match nor the notice says why.
-func loses(before, after lua.Record, told lua.Notice) bool {
+func loses(before, after store.Record, told store.Notice) bool {
 	if before.Match != "" && after.Match != before.Match && told.Match != before.Match {
 		return true
 	}
@@ -233,20 +233,20 @@ func loses(before, after lua.Record, told lua.Notice) bool {
 		return false // it took the player's tickets
 	}
 	standing := tickets(after)
-	return slices.ContainsFunc(before.Waiting(), func(t lua.Ticket) bool {
+	return slices.ContainsFunc(before.Waiting(), func(t store.Ticket) bool {
 		return t.ID() != told.Ticket && !standing[t.ID()]
 	})
 }
 
 // same tells whether two records say the same of the player.
-func same(a, b lua.Record) bool {
+func same(a, b store.Record) bool {
 	x, y := a.Waiting(), tickets(b)
 	return a.Match == b.Match && a.Held == b.Held && len(x) == len(y) &&
-		!slices.ContainsFunc(x, func(t lua.Ticket) bool { return !y[t.ID()] })
+		!slices.ContainsFunc(x, func(t store.Ticket) bool { return !y[t.ID()] })
 }
 
 // tickets are those of a record that wait.
-func tickets(r lua.Record) map[ident.Ticket]bool {
+func tickets(r store.Record) map[ident.Ticket]bool {
 	ids := map[ident.Ticket]bool{}
 	for _, t := range r.Waiting() {
 		ids[t.ID()] = true

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // lookBatch is how many states one call reads.
@@ -91,20 +91,20 @@ func (s *Session) giveBack(d doubt) {
 }
 
 // bring brings a state to a session.
-func (h *Hub) bring(a asked, st lua.PlayerState) {
+func (h *Hub) bring(a asked, st store.PlayerState) {
 	if st.Err != nil {
 		return // it says nothing; whoever asked knows of which session it is
 	}
 	a.session.whenFree(&stateRead{session: a.session, state: st, doubt: a.doubt})
 	if st.Generation != 0 {
-		h.Replaced(lua.Session{Player: st.Player, Generation: st.Generation})
+		h.Replaced(store.Session{Player: st.Player, Generation: st.Generation})
 	}
 }
 
 // stateRead is that a player's state was read.
 type stateRead struct {
 	session *Session
-	state   lua.PlayerState
+	state   store.PlayerState
 	doubt   doubt
 }
 
@@ -125,7 +125,7 @@ func (r *stateRead) foresee(k *knowledge) {
 	if st.Generation != 0 && st.Generation != r.session.generation || st.AsOf <= k.asOf || st.AsOf < k.least {
 		return
 	}
-	record, err := lua.ParseRecord(st.Record)
+	record, err := store.ParseRecord(st.Record)
 	if err != nil {
 		return
 	}
@@ -134,8 +134,8 @@ func (r *stateRead) foresee(k *knowledge) {
 }
 
 // ends are those notices that tell of the end of something that a record names, the oldest first.
-func ends(r lua.Record, notices []lua.Notice) []lua.Notice {
-	waits, list := tickets(r), []lua.Notice{}
+func ends(r store.Record, notices []store.Notice) []store.Notice {
+	waits, list := tickets(r), []store.Notice{}
 	for _, n := range slices.Backward(notices) {
 		if n.Ticket != "" && waits[n.Ticket] || n.Match != "" && n.Match == r.Match {
 			list = append(list, n)
@@ -145,7 +145,7 @@ func ends(r lua.Record, notices []lua.Notice) []lua.Notice {
 }
 
 // Apply brings to sessions what Redis has of their players. A state with an Err is passed over.
-func (h *Hub) Apply(states []lua.PlayerState) {
+func (h *Hub) Apply(states []store.PlayerState) {
 	for _, st := range states {
 		for _, s := range h.of(st.Player) {
 			h.bring(asked{session: s}, st)
@@ -155,7 +155,7 @@ func (h *Hub) Apply(states []lua.PlayerState) {
 
 // Showing takes in a state that is about to go out as the reply to a request: what the client is told this
 // instance knows too, so that it can say so should history be lost, and no older state may follow.
-func (s *Session) Showing(st lua.PlayerState) {
+func (s *Session) Showing(st store.PlayerState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answering(st.AsOf)
@@ -166,7 +166,7 @@ func (s *Session) Showing(st lua.PlayerState) {
 
 // applyState compares a state with what the client was told, and tells it the difference; an uncertain one
 // everything. mu is held.
-func (s *Session) applyState(st lua.PlayerState, d doubt) {
+func (s *Session) applyState(st store.PlayerState, d doubt) {
 	if news, ok := s.takeState(st, d); !ok || d < uncertain && !news {
 		return
 	}
@@ -176,7 +176,7 @@ func (s *Session) applyState(st lua.PlayerState, d doubt) {
 
 // takeState makes a state what the session knows, and tells the client of ends and of a match that it was not
 // told of; news says whether it lacked anything. It is not ok where the state cannot be taken in. mu is held.
-func (s *Session) takeState(st lua.PlayerState, d doubt) (news, ok bool) {
+func (s *Session) takeState(st store.PlayerState, d doubt) (news, ok bool) {
 	epoch := s.hub.currentEpoch()
 	if s.generation == 0 || st.Generation > s.generation {
 		return false, false
@@ -187,7 +187,7 @@ func (s *Session) takeState(st lua.PlayerState, d doubt) (news, ok bool) {
 		s.remain(max(d, behind))
 		return false, false
 	}
-	after, err := lua.ParseRecord(st.Record)
+	after, err := store.ParseRecord(st.Record)
 	if err != nil {
 		s.hub.opts.Log.Error().Err(err).Str("player_id", string(st.Player)).Msg("record that was read is malformed")
 		return false, false
@@ -200,8 +200,8 @@ func (s *Session) takeState(st lua.PlayerState, d doubt) (news, ok bool) {
 	for _, n := range missed {
 		s.send(protocol.Encode(noticeEvent(n)))
 	}
-	if m, err := lua.ParseMatch(after.Match, st.Match); err == nil && after.Match != "" {
-		var knew *lua.Match
+	if m, err := store.ParseMatch(after.Match, st.Match); err == nil && after.Match != "" {
+		var knew *store.Match
 		if after.Match == before.Match {
 			knew = known.knownMatch(before)
 		}
@@ -215,8 +215,8 @@ func (s *Session) takeState(st lua.PlayerState, d doubt) (news, ok bool) {
 
 // missedOf are the ends that a client was not told of, the oldest first. What went without a notice the player
 // itself asked to end, unless it went with a history.
-func missedOf(known knowledge, st lua.PlayerState, historyLost bool) []lua.Notice {
-	var missed []lua.Notice
+func missedOf(known knowledge, st store.PlayerState, historyLost bool) []store.Notice {
+	var missed []store.Notice
 	for _, n := range slices.Backward(st.Notices) {
 		if !slices.Contains(known.notices, n.ID) {
 			missed = append(missed, n)
@@ -234,7 +234,7 @@ func missedOf(known knowledge, st lua.PlayerState, historyLost bool) []lua.Notic
 }
 
 // believed is what a client that was told a record believes.
-func believed(r lua.Record) *protocol.Have {
+func believed(r store.Record) *protocol.Have {
 	have := &protocol.Have{Match: string(r.Match)}
 	for _, t := range r.Waiting() {
 		have.Tickets = append(have.Tickets, string(t.ID()))

@@ -6,23 +6,23 @@ import (
 	"testing"
 
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 func TestLookAgainTellsWhatWasMissedAndOnlyThat(t *testing.T) {
-	queued := lua.PlayerState{Record: record(5, "", "duel.5")}
+	queued := store.PlayerState{Record: record(5, "", "duel.5")}
 	for name, c := range map[string]struct {
-		before, now lua.PlayerState
+		before, now store.PlayerState
 		want        []string
 	}{
-		"nothing":        {queued, lua.PlayerState{Record: record(5, "", "duel.5")}, nil},
-		"nothing, idle":  {lua.PlayerState{}, lua.PlayerState{}, nil},
-		"a match":        {queued, lua.PlayerState{Record: record(20, "m"), Match: match(19, "p")}, []string{"match_complete m", "state m"}},
-		"a match, idle":  {lua.PlayerState{}, lua.PlayerState{Record: record(20, "m"), Match: match(19, "p")}, []string{"match_complete m", "state m"}},
-		"a ticket":       {queued, lua.PlayerState{Record: record(20, "", "duel.5", "trio.20")}, []string{"state duel.5 trio.20"}},
-		"its own leave":  {queued, lua.PlayerState{}, []string{"state"}},
-		"an acknowledge": {lua.PlayerState{Record: record(5, "m"), Match: match(4, "p")}, lua.PlayerState{Record: record(9, "m"), Match: match(4, "p")}, nil},
+		"nothing":        {queued, store.PlayerState{Record: record(5, "", "duel.5")}, nil},
+		"nothing, idle":  {store.PlayerState{}, store.PlayerState{}, nil},
+		"a match":        {queued, store.PlayerState{Record: record(20, "m"), Match: match(19, "p")}, []string{"match_complete m", "state m"}},
+		"a match, idle":  {store.PlayerState{}, store.PlayerState{Record: record(20, "m"), Match: match(19, "p")}, []string{"match_complete m", "state m"}},
+		"a ticket":       {queued, store.PlayerState{Record: record(20, "", "duel.5", "trio.20")}, []string{"state duel.5 trio.20"}},
+		"its own leave":  {queued, store.PlayerState{}, []string{"state"}},
+		"an acknowledge": {store.PlayerState{Record: record(5, "m"), Match: match(4, "p")}, store.PlayerState{Record: record(9, "m"), Match: match(4, "p")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bundle) {
@@ -40,10 +40,10 @@ func TestLookAgainTellsWhatWasMissedAndOnlyThat(t *testing.T) {
 func TestLookAgainTellsOfEnds(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		first, second := notice(b, ended("20", "duel.5")), notice(b, ended("30", "trio.6"))
-		_, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
-		b.hub.Deliver(lua.Told{Number: 1, Changes: []lua.Change{change("p", 10, record(19, "", "trio.6"), ended("20", "duel.5"))}})
+		_, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
+		b.hub.Deliver(store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(19, "", "trio.6"), ended("20", "duel.5"))}})
 		b.sees(client, "dequeued duel.5 expired")
-		b.store.states["p"] = lua.PlayerState{Notices: []lua.Notice{second, first}}
+		b.store.states["p"] = store.PlayerState{Notices: []store.Notice{second, first}}
 		b.lookAgain(2)
 		b.sees(client, "dequeued trio.6 expired", "state")
 	})
@@ -51,13 +51,13 @@ func TestLookAgainTellsOfEnds(t *testing.T) {
 
 func TestWhatWentWithAHistoryIsToldLost(t *testing.T) {
 	for name, c := range map[string]struct {
-		before, now lua.PlayerState
+		before, now store.PlayerState
 		want        []string
 	}{
-		"a ticket":          {lua.PlayerState{Record: record(5, "", "duel.5")}, lua.PlayerState{}, []string{"dequeued duel.5 lost", "state"}},
-		"a match":           {lua.PlayerState{Record: record(5, "m"), Match: match(4, "p")}, lua.PlayerState{}, []string{"match_cancelled m lost", "state"}},
-		"nothing":           {lua.PlayerState{Record: record(5, "", "duel.5")}, lua.PlayerState{Record: record(5, "", "duel.5")}, nil},
-		"tickets, by match": {lua.PlayerState{Record: record(5, "", "duel.5")}, lua.PlayerState{Record: record(20, "m"), Match: match(4, "p")}, []string{"match_complete m", "state m"}},
+		"a ticket":          {store.PlayerState{Record: record(5, "", "duel.5")}, store.PlayerState{}, []string{"dequeued duel.5 lost", "state"}},
+		"a match":           {store.PlayerState{Record: record(5, "m"), Match: match(4, "p")}, store.PlayerState{}, []string{"match_cancelled m lost", "state"}},
+		"nothing":           {store.PlayerState{Record: record(5, "", "duel.5")}, store.PlayerState{Record: record(5, "", "duel.5")}, nil},
+		"tickets, by match": {store.PlayerState{Record: record(5, "", "duel.5")}, store.PlayerState{Record: record(20, "m"), Match: match(4, "p")}, []string{"match_complete m", "state m"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bundle) {
@@ -77,15 +77,15 @@ func TestAReplyOfANewHistoryDoesNotHideWhatWentWithTheOld(t *testing.T) {
 	for name, bring := range map[string]func(b *bundle, s *Session){
 		"a reply": func(_ *bundle, s *Session) { s.Saw(100, record(120, "", "trio.120")) },
 		"a change": func(b *bundle, _ *Session) {
-			b.hub.Deliver(lua.Told{Number: 1, Epoch: 100, Changes: []lua.Change{change("p", 10, record(120, "", "trio.120"), "")}})
+			b.hub.Deliver(store.Told{Number: 1, Epoch: 100, Changes: []store.Change{change("p", 10, record(120, "", "trio.120"), "")}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bundle) {
-				s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+				s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
 				b.hub.BeginEpoch(100)
 				bring(b, s)
-				b.store.states["p"] = lua.PlayerState{Record: record(120, "", "trio.120")}
+				b.store.states["p"] = store.PlayerState{Record: record(120, "", "trio.120")}
 				b.heal()
 				b.sees(client, "dequeued duel.5 lost", "state trio.120")
 			})
@@ -95,7 +95,7 @@ func TestAReplyOfANewHistoryDoesNotHideWhatWentWithTheOld(t *testing.T) {
 
 func TestWhatWaitsInASessionWhileHistoryIsLostIsAssertedAndToldFromTheNew(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
 		finish := b.request(s, func() { s.Send(pong(1)) })
 		b.hub.Deliver(formed(1, "m", 30, "p"))
 		b.hub.BeginEpoch(100)
@@ -105,7 +105,7 @@ func TestWhatWaitsInASessionWhileHistoryIsLostIsAssertedAndToldFromTheNew(t *tes
 		}
 		finish()
 		b.sees(client, "pong 1")
-		b.store.states["p"] = lua.PlayerState{AsOf: 101, Record: got[0].Record, Match: got[0].Match}
+		b.store.states["p"] = store.PlayerState{AsOf: 101, Record: got[0].Record, Match: got[0].Match}
 		b.heal()
 		b.sees(client, "match_complete m", "state m")
 	})
@@ -113,14 +113,14 @@ func TestWhatWaitsInASessionWhileHistoryIsLostIsAssertedAndToldFromTheNew(t *tes
 
 func TestAnUncertainOutcomeIsToldByTheState(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
-		_, idle := b.arrive("q", 11, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
+		_, idle := b.arrive("q", 11, store.PlayerState{})
 		b.heal()
 		if b.store.calls != 0 {
 			t.Error("states were read though nobody is in doubt")
 		}
 		s.Uncertain()
-		b.store.states["p"] = lua.PlayerState{Record: record(5, "", "duel.5")}
+		b.store.states["p"] = store.PlayerState{Record: record(5, "", "duel.5")}
 		b.heal()
 		b.sees(client, "state duel.5")
 		b.heal()
@@ -136,13 +136,13 @@ func TestAnUncertainOutcomeIsToldByTheState(t *testing.T) {
 
 func TestAReadThatFailsIsDoneAgain(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		s.Uncertain()
-		b.store.failure = lua.ErrUnavailable
-		if err := b.hub.Heal(b.Context()); !errors.Is(err, lua.ErrUnavailable) {
+		b.store.failure = store.ErrUnavailable
+		if err := b.hub.Heal(b.Context()); !errors.Is(err, store.ErrUnavailable) {
 			t.Errorf("heal: %v", err)
 		}
-		if err := b.hub.LookAgain(b.Context(), 7); !errors.Is(err, lua.ErrUnavailable) || !b.hub.Behind(7) {
+		if err := b.hub.LookAgain(b.Context(), 7); !errors.Is(err, store.ErrUnavailable) || !b.hub.Behind(7) {
 			t.Errorf("look again: %v", err)
 		}
 		b.sees(client)
@@ -155,7 +155,7 @@ func TestAReadThatFailsIsDoneAgain(t *testing.T) {
 // A read that was on its way does not answer for what became uncertain since.
 func TestDoubtThatComesWhileAStateIsReadIsNotLost(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		finish := b.request(s, func() {
 			s.Uncertain()
 			s.Send(protocol.NewError(protocol.CodeUnavailable))
@@ -164,7 +164,7 @@ func TestDoubtThatComesWhileAStateIsReadIsNotLost(t *testing.T) {
 		b.heal()
 		finish()
 		b.sees(client, "error", "state")
-		b.store.states["p"] = lua.PlayerState{Record: record(20, "", "duel.20"), AsOf: 2000}
+		b.store.states["p"] = store.PlayerState{Record: record(20, "", "duel.20"), AsOf: 2000}
 		b.heal()
 		b.sees(client, "state duel.20")
 	})
@@ -172,13 +172,13 @@ func TestDoubtThatComesWhileAStateIsReadIsNotLost(t *testing.T) {
 
 func TestAStateThatIsOlderThanAReplyIsReadAgain(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
-		gone := []lua.Notice{notice(b, ended("20", "duel.5"))}
-		b.store.states["p"] = lua.PlayerState{AsOf: 25, Notices: gone}
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
+		gone := []store.Notice{notice(b, ended("20", "duel.5"))}
+		b.store.states["p"] = store.PlayerState{AsOf: 25, Notices: gone}
 		b.store.during = func() { s.Saw(0, record(30, "", "trio.30")) }
 		b.lookAgain(1) // for the end, whose message was lost
 		b.sees(client)
-		b.store.states["p"] = lua.PlayerState{AsOf: 40, Record: record(30, "", "trio.30"), Notices: gone}
+		b.store.states["p"] = store.PlayerState{AsOf: 40, Record: record(30, "", "trio.30"), Notices: gone}
 		b.heal()
 		b.sees(client, "dequeued duel.5 expired", "state trio.30")
 	})
@@ -186,10 +186,10 @@ func TestAStateThatIsOlderThanAReplyIsReadAgain(t *testing.T) {
 
 func TestAStateThatIsOlderThanOneThatWasShownIsReadAgain(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
 		s.Uncertain()
-		b.store.states["p"] = lua.PlayerState{AsOf: 25}
-		shown := lua.PlayerState{AsOf: 30, Record: record(28, "m"), Match: match(28, "p")}
+		b.store.states["p"] = store.PlayerState{AsOf: 25}
+		shown := store.PlayerState{AsOf: 30, Record: record(28, "m"), Match: match(28, "p")}
 		b.store.during = func() { s.Showing(shown) } // with a match that was formed since
 		b.heal()
 		b.sees(client, "match_complete m") // and then the reply
@@ -201,8 +201,8 @@ func TestAStateThatIsOlderThanOneThatWasShownIsReadAgain(t *testing.T) {
 
 func TestWhatAReplyShowsIsAsserted(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
-		s.Showing(lua.PlayerState{AsOf: 30, Record: record(28, "m"), Match: match(28, "p")})
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
+		s.Showing(store.PlayerState{AsOf: 30, Record: record(28, "m"), Match: match(28, "p")})
 		b.sees(client, "match_complete m")
 		b.hub.BeginEpoch(100)
 		if all := b.hub.Assertions(); len(all) != 1 || all[0].Record != record(28, "m") || all[0].AsOf != 30 {
@@ -213,12 +213,12 @@ func TestWhatAReplyShowsIsAsserted(t *testing.T) {
 
 func TestAStateOfALostHistoryIsReadAgain(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		_, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
-		b.store.states["p"] = lua.PlayerState{AsOf: 25, Record: record(24, "m"), Match: match(23, "p")}
+		_, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
+		b.store.states["p"] = store.PlayerState{AsOf: 25, Record: record(24, "m"), Match: match(23, "p")}
 		b.store.during = func() { b.hub.BeginEpoch(100) }
 		b.lookAgain(1)
 		b.sees(client)
-		b.store.states["p"] = lua.PlayerState{AsOf: 110, Record: record(5, "", "duel.5")}
+		b.store.states["p"] = store.PlayerState{AsOf: 110, Record: record(5, "", "duel.5")}
 		b.heal()
 		b.sees(client)
 	})
@@ -226,12 +226,12 @@ func TestAStateOfALostHistoryIsReadAgain(t *testing.T) {
 
 func TestAnArrivalOfALostHistoryIsReadAgainAndRefreshed(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		b.hub.BeginEpoch(100)
-		s.Arrived(1, lua.PlayerState{Player: "p", Generation: 11, AsOf: 11})
+		s.Arrived(1, store.PlayerState{Player: "p", Generation: 11, AsOf: 11})
 		b.heal()
 		b.sees(client, "state")
-		id := lua.Session{Player: "p", Generation: 11}
+		id := store.Session{Player: "p", Generation: 11}
 		for beat, heard := range b.beats(heartbeat/2, func() {}) {
 			if want := beat == 0; slices.Contains(heard, id) != want {
 				t.Errorf("beat %d: heard %v, want it in the first only", beat, heard)
@@ -242,9 +242,9 @@ func TestAnArrivalOfALostHistoryIsReadAgainAndRefreshed(t *testing.T) {
 
 func TestDoubtReadsTheSessionsThatItNames(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		_, older := b.arrive("p", 10, lua.PlayerState{})
-		_, newer := b.arrive("p", 11, lua.PlayerState{})
-		b.hub.Doubt([]lua.Session{{Player: "p", Generation: 11}, {Player: "gone", Generation: 1}})
+		_, older := b.arrive("p", 10, store.PlayerState{})
+		_, newer := b.arrive("p", 11, store.PlayerState{})
+		b.hub.Doubt([]store.Session{{Player: "p", Generation: 11}, {Player: "gone", Generation: 1}})
 		b.heal()
 		b.sees(older)
 		b.sees(newer, "state")
@@ -254,7 +254,7 @@ func TestDoubtReadsTheSessionsThatItNames(t *testing.T) {
 func TestManyAreReadInBatches(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		for i := range ident.Place(2*lookBatch + 1) {
-			b.arrive(ident.Player("p"+i.String()), 10+i, lua.PlayerState{})
+			b.arrive(ident.Player("p"+i.String()), 10+i, store.PlayerState{})
 		}
 		b.lookAgain(9)
 		if b.store.calls != 3 || b.hub.Behind(9) {
@@ -265,8 +265,8 @@ func TestManyAreReadInBatches(t *testing.T) {
 
 func TestHeal_ReadsTheSessionsInDoubtOnly(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, _ := b.arrive("p", 10, lua.PlayerState{})
-		b.arrive("q", 11, lua.PlayerState{})
+		s, _ := b.arrive("p", 10, store.PlayerState{})
+		b.arrive("q", 11, store.PlayerState{})
 		s.Uncertain()
 		s.Uncertain()
 		for range 2 {
@@ -283,9 +283,9 @@ func TestHeal_ReadsTheSessionsInDoubtOnly(t *testing.T) {
 
 func TestAReadThatFailsDoesNotCallForAnotherAtOnce(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, _ := b.arrive("p", 10, lua.PlayerState{})
+		s, _ := b.arrive("p", 10, store.PlayerState{})
 		s.Uncertain()
-		b.store.failure = lua.ErrUnavailable
+		b.store.failure = store.ErrUnavailable
 		before := b.doubted
 		if err := b.hub.Heal(b.Context()); err == nil {
 			t.Error("no error")

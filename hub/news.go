@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // news is what a client is to be told of its match, beside what it knows of it.
@@ -24,7 +24,7 @@ const (
 )
 
 // newsOf compares a match with what the client knows of it; known is nil where it knows nothing.
-func newsOf(known *lua.Match, m lua.Match) news {
+func newsOf(known *store.Match, m store.Match) news {
 	switch {
 	case m.Held():
 		if m.AcceptBy > 0 && (known == nil || len(known.Accepted) != len(m.Accepted)) {
@@ -39,7 +39,7 @@ func newsOf(known *lua.Match, m lua.Match) news {
 }
 
 // event is the message that brings the news. acked says whether the player has acknowledged the match.
-func (n news) event(m lua.Match, acked bool) protocol.Message {
+func (n news) event(m store.Match, acked bool) protocol.Message {
 	switch n {
 	case prompt:
 		return &protocol.MatchProposed{Match: MatchView(m, acked)}
@@ -64,12 +64,12 @@ type toldMatches struct {
 
 // toldMatch is a match that was read, with the frames of its news for those who have not acknowledged it.
 type toldMatch struct {
-	m      lua.Match
+	m      store.Match
 	frames [changed + 1][]byte
 }
 
 // of is a match and its text; not ok where the telling does not have it.
-func (t *toldMatches) of(id ident.Match) (m lua.Match, text string, ok bool) {
+func (t *toldMatches) of(id ident.Match) (m store.Match, text string, ok bool) {
 	if text, ok = t.texts[id]; !ok {
 		return m, "", false
 	}
@@ -78,7 +78,7 @@ func (t *toldMatches) of(id ident.Match) (m lua.Match, text string, ok bool) {
 	if at := t.find(id); at >= 0 {
 		return t.read[at].m, text, true
 	}
-	m, err := lua.ParseMatch(id, text)
+	m, err := store.ParseMatch(id, text)
 	if err != nil {
 		return m, "", false
 	}
@@ -97,7 +97,7 @@ func (t *toldMatches) find(id ident.Match) int {
 }
 
 // frame is the news of a match; nil where there is none.
-func (t *toldMatches) frame(n news, m lua.Match, acked bool) []byte {
+func (t *toldMatches) frame(n news, m store.Match, acked bool) []byte {
 	if n == noNews {
 		return nil
 	}
@@ -115,11 +115,11 @@ func (t *toldMatches) frame(n news, m lua.Match, acked bool) []byte {
 }
 
 // knownMatch is the match that the session last saw of its record; nil where it saw none.
-func (k *knowledge) knownMatch(r lua.Record) *lua.Match {
+func (k *knowledge) knownMatch(r store.Record) *store.Match {
 	if r.Match == "" || k.match == "" {
 		return nil
 	}
-	m, err := lua.ParseMatch(r.Match, k.match)
+	m, err := store.ParseMatch(r.Match, k.match)
 	if err != nil {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (k *knowledge) knownMatch(r lua.Record) *lua.Match {
 }
 
 // sendNews sends the news of a match; of a prompt, what was written is noted as shown. mu is held.
-func (s *Session) sendNews(n news, m lua.Match, frame []byte) {
+func (s *Session) sendNews(n news, m store.Match, frame []byte) {
 	if frame == nil || n == prompt && m.ID == s.declined {
 		return
 	}
@@ -145,8 +145,8 @@ func (s *Session) Declined(match ident.Match) {
 }
 
 // prompted has the next frame noted as the prompt of a match, once it is written, unless that is known. mu is held.
-func (s *Session) prompted(m lua.Match) {
-	if m.State == lua.Proposed && m.AcceptBy > 0 && !slices.Contains(m.Shown, s.player) {
+func (s *Session) prompted(m store.Match) {
+	if m.State == store.Proposed && m.AcceptBy > 0 && !slices.Contains(m.Shown, s.player) {
 		s.prompt = m.ID
 	}
 }

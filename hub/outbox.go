@@ -2,7 +2,7 @@ package hub
 
 import (
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // The outbox is bounded: a client that lets so much pile up does not read.
@@ -151,7 +151,7 @@ func (s *Session) written(out outgoing, err error) bool {
 		return false
 	}
 	for _, match := range out.prompts {
-		s.hub.opts.Shown(lua.Shown{Player: s.Player(), Match: match})
+		s.hub.opts.Shown(store.Shown{Player: s.Player(), Match: match})
 	}
 	return true
 }

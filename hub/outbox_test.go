@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 func TestASlowReaderIsDroppedWithoutDelayingOthers(t *testing.T) {
@@ -21,8 +21,8 @@ func TestASlowReaderIsDroppedWithoutDelayingOthers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bundle) {
-				slow, slowClient := b.arrive("slow", 10, lua.PlayerState{})
-				fast, fastClient := b.arrive("fast", 11, lua.PlayerState{})
+				slow, slowClient := b.arrive("slow", 10, store.PlayerState{})
+				fast, fastClient := b.arrive("fast", 11, store.PlayerState{})
 				slowClient.stuck = make(chan struct{})
 				start := time.Now()
 				for range outboxMaxFrames + 10 {
@@ -50,7 +50,7 @@ func TestASlowReaderIsDroppedWithoutDelayingOthers(t *testing.T) {
 
 func TestCloseSendsWhatIsQueuedThenTheCode(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		client.stuck = make(chan struct{})
 		s.Send(pong(1), pong(2))
 		s.Close(protocol.CloseReplaced)
@@ -64,7 +64,7 @@ func TestCloseSendsWhatIsQueuedThenTheCode(t *testing.T) {
 
 func TestCloseOfAClientThatDoesNotReadEndsInASecond(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		client.stuck = make(chan struct{})
 		s.Send(pong(1))
 		s.Close(protocol.CloseGoingAway)
@@ -82,7 +82,7 @@ func TestCloseOfAClientThatDoesNotReadEndsInASecond(t *testing.T) {
 
 func TestAfterOverNothingIsSent(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		client.stuck = make(chan struct{})
 		s.Send(pong(1), pong(2), pong(3))
 		synctest.Wait()
@@ -105,7 +105,7 @@ func TestAfterOverNothingIsSent(t *testing.T) {
 
 func TestAFailedWriteEndsTheConnection(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		client.failure = errors.New("broken pipe")
 		for range 2 * outboxMaxFrames {
 			s.Send(pong(1))
@@ -122,7 +122,7 @@ func TestGoingAway_IsSpread(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		var clients []*fakeTransport
 		for i := range ident.Place(sessions) {
-			_, client := b.arrive(ident.Player("p"+i.String()), 10+i, lua.PlayerState{})
+			_, client := b.arrive(ident.Player("p"+i.String()), 10+i, store.PlayerState{})
 			clients = append(clients, client)
 		}
 		start, closed := time.Now(), make(chan struct{})
@@ -169,7 +169,7 @@ func TestGoingAway_EndsWhenNoSessionIsLeft(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		var all []*Session
 		for i := range ident.Place(4) {
-			s, _ := b.arrive(ident.Player("p"+i.String()), 10+i, lua.PlayerState{})
+			s, _ := b.arrive(ident.Player("p"+i.String()), 10+i, store.PlayerState{})
 			all = append(all, s)
 		}
 		time.AfterFunc(time.Second, func() {
@@ -188,7 +188,7 @@ func TestGoingAway_EndsWhenNoSessionIsLeft(t *testing.T) {
 
 func TestWhoGoesAwayHasTheReplyOfTheRequestThatIsInFlight(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		finish := b.request(s, func() { s.Send(pong(7)) })
 		b.hub.GoingAway(b.Context(), time.Second)
 		synctest.Wait()
@@ -201,7 +201,7 @@ func TestWhoGoesAwayHasTheReplyOfTheRequestThatIsInFlight(t *testing.T) {
 func TestTheRepliesToABurstAreNoSignOfASlowReader(t *testing.T) {
 	const burst = 2000 // twice limits.messages_per_second of a generous setting, sent before anything is read
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		client.stuck = make(chan struct{})
 		for range burst {
 			s.Send(pong(1))

@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // QueueView is what a client was last told of where its ticket stands.
 type QueueView struct {
 	Position, Size int
-	MeanWait       lua.MeanWait
+	MeanWait       store.MeanWait
 }
 
 // same tells whether there is nothing new to say. That the mean was confirmed by another match is nothing new.
@@ -35,7 +35,7 @@ func (s *Session) tell(world ident.World, view QueueView) {
 }
 
 // toldState notes what a state told the client of its queues. mu is held.
-func (s *Session) toldState(st lua.PlayerState) {
+func (s *Session) toldState(st store.PlayerState) {
 	for _, t := range s.seen.parsed().Waiting() {
 		rank := st.Ranks[t.World]
 		s.tell(t.World, QueueView{Position: rank.Position, Size: rank.Size, MeanWait: s.hub.opts.Facts(t.World).MeanWait})
@@ -44,11 +44,11 @@ func (s *Session) toldState(st lua.PlayerState) {
 
 // recordChanged notes that the session knows another record: whether its player waits in a queue now. It forgets what was told
 // of queues that the record does not name. mu is held.
-func (s *Session) recordChanged(r lua.Record) {
+func (s *Session) recordChanged(r store.Record) {
 	waiting := r.Waiting()
 	s.noteWaiting(len(waiting) > 0)
 	maps.DeleteFunc(s.told, func(w ident.World, _ QueueView) bool {
-		return !slices.ContainsFunc(waiting, func(t lua.Ticket) bool { return t.World == w })
+		return !slices.ContainsFunc(waiting, func(t store.Ticket) bool { return t.World == w })
 	})
 	if len(s.told) == 0 {
 		s.told = nil
@@ -115,7 +115,7 @@ func (s *Session) updateQueue(world ident.World, view QueueView, facts WorldFact
 	for _, t := range record.Waiting() {
 		if t.World == world {
 			s.tell(world, view)
-			rank := lua.Rank{Position: view.Position, Size: view.Size}
+			rank := store.Rank{Position: view.Position, Size: view.Size}
 			s.send(protocol.Encode(&protocol.QueueUpdate{Queued: Queued(t, rank, facts, now)}))
 		}
 	}

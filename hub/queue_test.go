@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 func TestQueueUpdatesComeWhenSomethingChangedOnly(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		update := func(position, size int, mean lua.MeanWait) {
+		update := func(position, size int, mean store.MeanWait) {
 			b.hub.UpdateQueue("p", "duel", QueueView{Position: position, Size: size, MeanWait: mean}, WorldFacts{Size: 2}, 1000)
 		}
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5"), Ranks: map[ident.World]lua.Rank{"duel": {Position: 4, Size: 4}}})
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5"), Ranks: map[ident.World]store.Rank{"duel": {Position: 4, Size: 4}}})
 		update(4, 4, testMean) // as welcome had it
 		b.sees(client)
 		update(3, 4, testMean)
@@ -24,11 +24,11 @@ func TestQueueUpdatesComeWhenSomethingChangedOnly(t *testing.T) {
 		confirmed.At = 99
 		update(3, 4, confirmed)
 		b.sees(client)
-		update(3, 4, lua.MeanWait{Wait: time.Hour})
-		update(3, 5, lua.MeanWait{Wait: time.Hour})
+		update(3, 4, store.MeanWait{Wait: time.Hour})
+		update(3, 5, store.MeanWait{Wait: time.Hour})
 		b.sees(client, "queue_update duel.5 3", "queue_update duel.5 3")
 		s.Told("duel", QueueView{Position: 2, Size: 5})
-		update(2, 5, lua.MeanWait{})
+		update(2, 5, store.MeanWait{})
 		b.sees(client)
 		b.hub.UpdateQueue("p", "other", QueueView{Position: 1, Size: 1}, WorldFacts{}, 1000)
 		b.sees(client)
@@ -37,7 +37,7 @@ func TestQueueUpdatesComeWhenSomethingChangedOnly(t *testing.T) {
 
 func TestWhatWasToldOfAQueueIsForgottenWithTheTicket(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
 		view := QueueView{Position: 1, Size: 1}
 		s.Told("duel", view)
 		s.Saw(0, record(20, "", "trio.6"))
@@ -53,9 +53,9 @@ func TestWhatWasToldOfAQueueIsForgottenWithTheTicket(t *testing.T) {
 
 func TestAStateTellsOfQueuesToo(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5")})
+		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
 		s.Uncertain()
-		b.store.states["p"] = lua.PlayerState{Record: record(5, "", "duel.5"), Ranks: map[ident.World]lua.Rank{"duel": {Position: 2, Size: 2}}}
+		b.store.states["p"] = store.PlayerState{Record: record(5, "", "duel.5"), Ranks: map[ident.World]store.Rank{"duel": {Position: 2, Size: 2}}}
 		b.heal()
 		b.hub.UpdateQueue("p", "duel", QueueView{Position: 2, Size: 2, MeanWait: testMean}, WorldFacts{}, 1000)
 		b.sees(client, "state duel.5")
@@ -64,8 +64,8 @@ func TestAStateTellsOfQueuesToo(t *testing.T) {
 
 func TestWaiting_FollowsTheRecord(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, _ := b.arrive("p", 10, lua.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
-		b.arrive("idle", 11, lua.PlayerState{})
+		s, _ := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
+		b.arrive("idle", 11, store.PlayerState{})
 		wants := func(when string, want map[ident.World][]ident.Player) {
 			b.Helper()
 			if got := b.hub.Waiting(); !reflect.DeepEqual(got, want) {
@@ -84,7 +84,7 @@ func TestWaiting_FollowsTheRecord(t *testing.T) {
 		wants("joined by a reply", both)
 		b.hub.Deliver(formed(1, "m", 40, "p"))
 		wants("matched", none)
-		s.Showing(lua.PlayerState{AsOf: 60, Record: record(50, "", "duel.50", "trio.50")})
+		s.Showing(store.PlayerState{AsOf: 60, Record: record(50, "", "duel.50", "trio.50")})
 		wants("waits in a state that was read", both)
 		s.Over()
 		b.hub.Leave(s)

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 func pong(n int64) protocol.Message { return &protocol.Pong{T: &n} }
 
 func TestRequestsRunInOrderAndAtMostSixteenWait(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		finish := b.request(s, func() { s.Send(pong(0)) })
 		var want []string
 		for i := range int64(protocol.MaxWaitingRequests) {
@@ -34,7 +34,7 @@ func TestRequestsRunInOrderAndAtMostSixteenWait(t *testing.T) {
 // What a session whose connection is gone saw of its last request is known when AfterRequests calls.
 func TestSession_AfterRequestsKnowsTheLast(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, _ := b.arrive("p", 10, lua.PlayerState{})
+		s, _ := b.arrive("p", 10, store.PlayerState{})
 		known := func(want bool) {
 			t.Helper()
 			if got := s.MayWaitIn("duel"); got != want {
@@ -64,7 +64,7 @@ func TestSession_AfterRequestsKnowsTheLast(t *testing.T) {
 // A session that does not know the outcome of a request may wait anywhere.
 func TestSession_MayWaitWhereverItIsUncertain(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, _ := b.arrive("p", 10, lua.PlayerState{})
+		s, _ := b.arrive("p", 10, store.PlayerState{})
 		if s.MayWaitIn("duel") {
 			t.Error("an idle session waits")
 		}
@@ -77,7 +77,7 @@ func TestSession_MayWaitWhereverItIsUncertain(t *testing.T) {
 
 func TestSixteenMayWaitFromTheFirstMomentOn(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		accepted := 0
 		s.Submit(func() { // which is in flight before it has returned, too
 			for i := range int64(20) {
@@ -99,7 +99,7 @@ func TestSixteenMayWaitFromTheFirstMomentOn(t *testing.T) {
 
 func TestAReplyComesBeforeTheEventsThatFollowIt(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		finish := b.request(s, func() {
 			s.Saw(0, record(20, "", "duel.20"))
 			s.Send(&protocol.Joined{TicketID: "duel.20"})
@@ -113,7 +113,7 @@ func TestAReplyComesBeforeTheEventsThatFollowIt(t *testing.T) {
 
 func TestEventsComeBetweenRequests(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		first := b.request(s, func() { s.Send(pong(1)) })
 		second := b.request(s, func() { s.Send(pong(2)) })
 		b.hub.Deliver(formed(1, "m", 30, "p"))
@@ -127,7 +127,7 @@ func TestEventsComeBetweenRequests(t *testing.T) {
 // Each runs in the frame of whoever ended the one before: however many do, the stack does not grow with them.
 func TestRequestsThatAreOverAtOnceRunOneAfterTheOther(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		const more = 1000
 		running, n := false, int64(0)
 		var next func()
@@ -153,7 +153,7 @@ func TestRequestsThatAreOverAtOnceRunOneAfterTheOther(t *testing.T) {
 
 func TestARequestMayBeOverWhereverAndWhenever(t *testing.T) {
 	inBubble(t, func(b *bundle) {
-		s, client := b.arrive("p", 10, lua.PlayerState{})
+		s, client := b.arrive("p", 10, store.PlayerState{})
 		var want []string
 		for i := range int64(10) {
 			want = append(want, fmt.Sprintf("pong %d", i))
@@ -187,7 +187,7 @@ func TestEventsWaitForTheArrival(t *testing.T) {
 		s.Submit(func() { s.Finish(pong(0)) })
 		b.sees(client, "pong 0")
 		finish := b.request(s, func() {
-			s.Arrived(0, lua.PlayerState{Player: "p", Generation: 10, AsOf: 20})
+			s.Arrived(0, store.PlayerState{Player: "p", Generation: 10, AsOf: 20})
 			s.Send(&protocol.Welcome{PlayerID: "p"})
 		})
 		b.sees(client)
@@ -202,10 +202,10 @@ func TestAnArrivalThatFailedLeavesNothing(t *testing.T) {
 		s := b.hub.Connect(client)
 		b.hub.Enter(s, "p")
 		b.hub.Deliver(formed(1, "m", 30, "p"))
-		b.hub.Apply([]lua.PlayerState{{Player: "p", AsOf: 40, Record: record(31, "m"), Match: match(30, "p")}})
+		b.hub.Apply([]store.PlayerState{{Player: "p", AsOf: 40, Record: record(31, "m"), Match: match(30, "p")}})
 		b.hub.Leave(s)
 		b.hub.Enter(s, "q")
-		b.arrived(s, 50, lua.PlayerState{})
+		b.arrived(s, 50, store.PlayerState{})
 		b.heal()
 		b.sees(client)
 		if b.store.calls != 0 {
@@ -221,7 +221,7 @@ func TestAnIdleSessionHasNoGoroutine(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		before := hubGoroutines()
 		for i := range 50 {
-			s, client := b.arrive("p", 10, lua.PlayerState{})
+			s, client := b.arrive("p", 10, store.PlayerState{})
 			s.Submit(func() { s.Finish(pong(int64(i))) })
 			b.sees(client, fmt.Sprintf("pong %d", i))
 		}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // Session is one connection of a player. It runs one request at a time; what happens to its player
@@ -51,10 +51,10 @@ func (s *Session) Player() ident.Player {
 }
 
 // ID names the session for scripts: the player and its generation, which is 0 until it has arrived.
-func (s *Session) ID() lua.Session {
+func (s *Session) ID() store.Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return lua.Session{Player: s.player, Generation: s.generation}
+	return store.Session{Player: s.player, Generation: s.generation}
 }
 
 // Heard notes a sign of life of the client: a message, a ping or a pong.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // WorldFacts are what a player's view of a queue needs to know of its world.
@@ -16,12 +16,12 @@ type WorldFacts struct {
 	// Apart says that the same two do not meet again at once, so that enough may wait and not fit.
 	Apart bool
 	// MeanWait is how long matches took to form lately, as this instance last learned it.
-	MeanWait lua.MeanWait
+	MeanWait store.MeanWait
 }
 
 // Estimate is how long a ticket is still to wait, in milliseconds: what matches of the world took to form
 // lately, less what it has waited. nil while that is not known.
-func Estimate(mean lua.MeanWait, now, waitedMS int64) *int64 {
+func Estimate(mean store.MeanWait, now, waitedMS int64) *int64 {
 	if !mean.Known(now) {
 		return nil
 	}
@@ -30,7 +30,7 @@ func Estimate(mean lua.MeanWait, now, waitedMS int64) *int64 {
 }
 
 // Queued is a ticket as its player sees it. now is Redis' time in Unix milliseconds.
-func Queued(t lua.Ticket, rank lua.Rank, facts WorldFacts, now int64) protocol.Queued {
+func Queued(t store.Ticket, rank store.Rank, facts WorldFacts, now int64) protocol.Queued {
 	enqueued := t.Place.UnixMilli()
 	waited := max(0, now-enqueued)
 	return protocol.Queued{
@@ -42,7 +42,7 @@ func Queued(t lua.Ticket, rank lua.Rank, facts WorldFacts, now int64) protocol.Q
 
 // reserved is a ticket whose player is in a match that is not complete yet. It is in no queue meanwhile, so that it is
 // counted here, and it waits for that match alone, in whichever world it is.
-func reserved(t lua.Ticket, rank lua.Rank, facts WorldFacts, now int64) protocol.Queued {
+func reserved(t store.Ticket, rank store.Rank, facts WorldFacts, now int64) protocol.Queued {
 	rank.Size += t.Size
 	view := Queued(t, rank, facts, now)
 	view.WaitingFor = protocol.WaitingFor{Code: waitingForMatch, Text: "your match to begin"}
@@ -68,9 +68,9 @@ func waitingFor(size int, facts WorldFacts) protocol.WaitingFor {
 }
 
 // State is a player's whole state as it is sent.
-func State(st lua.PlayerState, facts func(ident.World) WorldFacts) protocol.PlayerState {
+func State(st store.PlayerState, facts func(ident.World) WorldFacts) protocol.PlayerState {
 	view := protocol.PlayerState{Queued: protocol.List[protocol.Queued]{}, Notices: protocol.Notices{}}
-	record, err := lua.ParseRecord(st.Record)
+	record, err := store.ParseRecord(st.Record)
 	if err != nil {
 		return view
 	}
@@ -92,7 +92,7 @@ func State(st lua.PlayerState, facts func(ident.World) WorldFacts) protocol.Play
 
 // MatchView is a match as a participant sees it. While it does not stand it says how many are asked and how many
 // accepted, but neither who they are nor where to go.
-func MatchView(m lua.Match, acked bool) *protocol.Match {
+func MatchView(m store.Match, acked bool) *protocol.Match {
 	view := &protocol.Match{
 		ID: string(m.ID), World: string(m.World), State: m.State, CreatedAt: m.Created.UnixMilli(), ExpiresAt: m.EndsAt,
 		Acked: acked,
@@ -114,11 +114,11 @@ func MatchView(m lua.Match, acked bool) *protocol.Match {
 
 // matchOf is the match that a record names, from its text.
 func matchOf(record, text string) (*protocol.Match, bool) {
-	r, err := lua.ParseRecord(record)
+	r, err := store.ParseRecord(record)
 	if err != nil || r.Match == "" || text == "" {
 		return nil, false
 	}
-	m, err := lua.ParseMatch(r.Match, text)
+	m, err := store.ParseMatch(r.Match, text)
 	if err != nil {
 		return nil, false
 	}
@@ -126,7 +126,7 @@ func matchOf(record, text string) (*protocol.Match, bool) {
 }
 
 // noticeEvent is a notice as its event is sent.
-func noticeEvent(n lua.Notice) protocol.Notice {
+func noticeEvent(n store.Notice) protocol.Notice {
 	switch n.Kind {
 	case protocol.TypeMatchCancelled:
 		return &protocol.MatchCancelled{NoticeID: n.ID, MatchID: string(n.Match), Reason: n.Reason}
@@ -139,7 +139,7 @@ func noticeEvent(n lua.Notice) protocol.Notice {
 
 // Unfounded tells a client what of that which it believes does not stand: with the notice of its end where
 // there is one, as lost otherwise. A match ends its player's tickets, so that nothing is said of those.
-func Unfounded(have *protocol.Have, st lua.PlayerState) []protocol.Message {
+func Unfounded(have *protocol.Have, st store.PlayerState) []protocol.Message {
 	var told []protocol.Message
 	for _, n := range unfounded(have, st) {
 		told = append(told, noticeEvent(n))
@@ -148,27 +148,27 @@ func Unfounded(have *protocol.Have, st lua.PlayerState) []protocol.Message {
 }
 
 // unfounded are the ends that Unfounded tells of.
-func unfounded(have *protocol.Have, st lua.PlayerState) []lua.Notice {
+func unfounded(have *protocol.Have, st store.PlayerState) []store.Notice {
 	if have == nil {
 		return nil
 	}
-	record, err := lua.ParseRecord(st.Record)
+	record, err := store.ParseRecord(st.Record)
 	if err != nil {
 		return nil
 	}
-	ends := map[string]lua.Notice{}
+	ends := map[string]store.Notice{}
 	for _, n := range st.Notices {
 		ends[string(n.Ticket)+string(n.Match)] = n
 	}
 	standing := tickets(record)
-	var list []lua.Notice
+	var list []store.Notice
 	for _, id := range have.Tickets {
 		if !standing[ident.Ticket(id)] && record.Match == "" {
-			list = append(list, endOf(ends, id, lua.Notice{Kind: protocol.TypeDequeued, World: worldOf(id), Ticket: ident.Ticket(id)}))
+			list = append(list, endOf(ends, id, store.Notice{Kind: protocol.TypeDequeued, World: worldOf(id), Ticket: ident.Ticket(id)}))
 		}
 	}
 	if have.Match != "" && have.Match != string(record.Match) {
-		list = append(list, endOf(ends, have.Match, lua.Notice{Kind: protocol.TypeMatchCancelled, Match: ident.Match(have.Match)}))
+		list = append(list, endOf(ends, have.Match, store.Notice{Kind: protocol.TypeMatchCancelled, Match: ident.Match(have.Match)}))
 	}
 	return list
 }
@@ -177,9 +177,9 @@ func unfounded(have *protocol.Have, st lua.PlayerState) []lua.Notice {
 const lostMark = "lost."
 
 // isLost tells whether a notice was made up for what was lost.
-func isLost(n lua.Notice) bool { return strings.HasPrefix(n.ID, lostMark) }
+func isLost(n store.Notice) bool { return strings.HasPrefix(n.ID, lostMark) }
 
-func endOf(ends map[string]lua.Notice, id string, lost lua.Notice) lua.Notice {
+func endOf(ends map[string]store.Notice, id string, lost store.Notice) store.Notice {
 	if n, ok := ends[id]; ok {
 		return n
 	}

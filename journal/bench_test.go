@@ -6,7 +6,7 @@ import (
 
 	"muster/internal/ident"
 	"muster/internal/pgtest"
-	"muster/lua"
+	"muster/store"
 )
 
 // BenchmarkWrite writes matches of two, each formed and ended, in batches as the writer does. One op is a match.
@@ -19,12 +19,12 @@ func BenchmarkWrite(b *testing.B) {
 	if err := d.migrate(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	var events []lua.Event
+	var events []store.Event
 	for i := range b.N {
 		id := ident.Match(fmt.Sprintf("m%d", i))
 		record := matchText("complete", i+1, fmt.Sprintf("a%d;b%d", i, i), "", "||||||")
-		events = append(events, lua.Event{Kind: lua.MatchComplete, At: int64(i), Match: id, Record: record},
-			lua.Event{Kind: lua.MatchEnded, At: int64(i), Match: id, Record: record, Reason: "left"})
+		events = append(events, store.Event{Kind: store.MatchComplete, At: int64(i), Match: id, Record: record},
+			store.Event{Kind: store.MatchEnded, At: int64(i), Match: id, Record: record, Reason: "left"})
 	}
 	b.ResetTimer()
 	for len(events) > 0 {

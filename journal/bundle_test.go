@@ -13,7 +13,7 @@ import (
 
 	"muster/internal/ident"
 	"muster/internal/redistest"
-	"muster/lua"
+	"muster/store"
 )
 
 // deadline is how long a test waits for what is to come: long, since the machine may be busy.
@@ -50,10 +50,10 @@ func (b *bundle) must(err error) {
 }
 
 // store is an instance's access to the realm, as long as the test.
-func (b *bundle) store() *lua.Store {
+func (b *bundle) store() *store.Store {
 	b.Helper()
 	b.instances++
-	s, err := lua.Open(lua.Options{URL: b.redis.URL(), Realm: b.realm, Instance: ident.Instance(fmt.Sprintf("i%d", b.instances)),
+	s, err := store.Open(store.Options{URL: b.redis.URL(), Realm: b.realm, Instance: ident.Instance(fmt.Sprintf("i%d", b.instances)),
 		CallTimeout: 30 * time.Second}) // the machine may be busy
 	b.must(err)
 	b.Cleanup(func() { _ = s.Close() })
@@ -61,9 +61,9 @@ func (b *bundle) store() *lua.Store {
 }
 
 // stream is an instance's reader, which holds entries for as long as is given.
-func (b *bundle) stream(s *lua.Store, hold time.Duration) *lua.StreamReader {
+func (b *bundle) stream(s *store.Store, hold time.Duration) *store.StreamReader {
 	b.Helper()
-	stream, err := s.Stream(lua.JournalGroup, hold)
+	stream, err := s.Stream(store.JournalGroup, hold)
 	b.must(err)
 	return stream
 }
@@ -147,7 +147,7 @@ func (b *bundle) written(id ident.Match, state string) Match {
 func (b *bundle) drained() {
 	b.Helper()
 	b.eventually(func() error {
-		summary, err := b.redis.Do(b.ctx, "XPENDING", b.key(), lua.JournalGroup)
+		summary, err := b.redis.Do(b.ctx, "XPENDING", b.key(), store.JournalGroup)
 		if err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ type faulty struct {
 
 var errDead = errors.New("the instance is dead")
 
-func (f *faulty) Ack(context.Context, ...lua.StreamEntry) error {
+func (f *faulty) Ack(context.Context, ...store.StreamEntry) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.dead {
@@ -178,14 +178,14 @@ func (f *faulty) Ack(context.Context, ...lua.StreamEntry) error {
 	return errDead
 }
 
-func (f *faulty) Read(ctx context.Context, count int, block time.Duration) ([]lua.StreamEntry, error) {
+func (f *faulty) Read(ctx context.Context, count int, block time.Duration) ([]store.StreamEntry, error) {
 	if err := f.alive(); err != nil {
 		return nil, err
 	}
 	return f.Stream.Read(ctx, count, block)
 }
 
-func (f *faulty) Claim(ctx context.Context, count int) ([]lua.StreamEntry, error) {
+func (f *faulty) Claim(ctx context.Context, count int) ([]store.StreamEntry, error) {
 	if err := f.alive(); err != nil {
 		return nil, err
 	}

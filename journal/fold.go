@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // change is what a batch of events says of one match.
 type change struct {
 	id ident.Match
 	// match is the newest of the texts; nil where the batch only says that the match is over.
-	match  *lua.Match
+	match  *store.Match
 	record string
 	// players are all that some text names, as the newest of those has them.
 	players map[ident.Player]seat
@@ -25,7 +25,7 @@ type change struct {
 	// proposed, allocating and completed are when the match came to be so; nil where the batch does not say.
 	proposed, allocating, completed *time.Time
 	// over is the event that ended it, if any.
-	over *lua.Event
+	over *store.Event
 }
 
 // seat is a player in a match, as of a version of the match.
@@ -37,10 +37,10 @@ type seat struct {
 
 // fold puts events of one match together, in whatever order they come. The changes are sorted by id, so that two
 // instances lock rows in the same order.
-func fold(events []lua.Event) ([]change, error) {
+func fold(events []store.Event) ([]change, error) {
 	changes := make(map[ident.Match]*change)
 	for _, e := range events {
-		if e.Kind == lua.PlayerDequeued {
+		if e.Kind == store.PlayerDequeued {
 			continue
 		}
 		c := changes[e.Match]
@@ -60,7 +60,7 @@ func fold(events []lua.Event) ([]change, error) {
 	return sorted, nil
 }
 
-func (c *change) add(e lua.Event) error {
+func (c *change) add(e store.Event) error {
 	if isOutOfRange(e.At, latest) {
 		return &invalidError{fmt.Errorf("match %s: time %d is out of range", e.Match, e.At)}
 	}
@@ -69,22 +69,22 @@ func (c *change) add(e lua.Event) error {
 		c.first = at
 	}
 	switch e.Kind {
-	case lua.MatchProposed:
+	case store.MatchProposed:
 		earliest(&c.proposed, at)
-	case lua.MatchAllocating:
+	case store.MatchAllocating:
 		earliest(&c.allocating, at)
-	case lua.MatchComplete:
+	case store.MatchComplete:
 		earliest(&c.completed, at)
-	case lua.MatchCancelled, lua.MatchEnded:
+	case store.MatchCancelled, store.MatchEnded:
 		if c.over == nil {
 			c.over = &e
 		}
-	case lua.MatchUpdate, lua.PlayerDequeued:
+	case store.MatchUpdate, store.PlayerDequeued:
 	}
 	if e.Record == "" {
 		return nil
 	}
-	m, err := lua.ParseMatch(e.Match, e.Record)
+	m, err := store.ParseMatch(e.Match, e.Record)
 	if err != nil {
 		return &invalidError{err}
 	}
@@ -132,7 +132,7 @@ func (c change) end() (state, reason string, at *time.Time) {
 		return "", "", nil
 	}
 	t := time.UnixMilli(c.over.At)
-	if c.over.Kind == lua.MatchCancelled {
+	if c.over.Kind == store.MatchCancelled {
 		return stateCancelled, c.over.Reason, &t
 	}
 	return stateEnded, c.over.Reason, &t
@@ -155,7 +155,7 @@ func rowsOf(changes []change) matchRows {
 		overState, overReason, overAt := c.end()
 		created := c.first
 		if m == nil {
-			m, state = &lua.Match{}, overState
+			m, state = &store.Match{}, overState
 		} else {
 			created, state = time.UnixMilli(m.Created.UnixMilli()), m.State
 		}
@@ -202,7 +202,7 @@ func timeOf(ms int64) *time.Time {
 	return &t
 }
 
-func roomsJSON(rooms []lua.Room) string {
+func roomsJSON(rooms []store.Room) string {
 	byName := make(map[string]string, len(rooms))
 	for _, room := range rooms {
 		byName[room.Name] = room.ID

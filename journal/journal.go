@@ -8,21 +8,21 @@ import (
 	"github.com/rs/zerolog"
 
 	"muster/internal/faultlog"
-	"muster/lua"
+	"muster/store"
 )
 
-// Stream is the realm's stream as the journal's group reads it; see lua.StreamReader.
+// Stream is the realm's stream as the journal's group reads it; see store.StreamReader.
 type Stream interface {
 	Begin(ctx context.Context, fromBeginning bool) error
-	Read(ctx context.Context, count int, block time.Duration) ([]lua.StreamEntry, error)
-	Claim(ctx context.Context, count int) ([]lua.StreamEntry, error)
-	Ack(ctx context.Context, entries ...lua.StreamEntry) error
-	Postpone(ctx context.Context, entry lua.StreamEntry, wait time.Duration) error
-	Bury(ctx context.Context, entry lua.StreamEntry, reason string) error
+	Read(ctx context.Context, count int, block time.Duration) ([]store.StreamEntry, error)
+	Claim(ctx context.Context, count int) ([]store.StreamEntry, error)
+	Ack(ctx context.Context, entries ...store.StreamEntry) error
+	Postpone(ctx context.Context, entry store.StreamEntry, wait time.Duration) error
+	Bury(ctx context.Context, entry store.StreamEntry, reason string) error
 	Tidy(ctx context.Context) error
 }
 
-// Store is what else the journal needs of Redis; see lua.Store.
+// Store is what else the journal needs of Redis; see store.Store.
 type Store interface {
 	StreamLength(ctx context.Context) (int64, error)
 }
@@ -37,7 +37,7 @@ type Options struct {
 	// Attempts is how often an entry that PostgreSQL refuses is delivered before it becomes a dead letter.
 	Attempts int
 	// Outgoing is what is to be told of an event; nil for nothing.
-	Outgoing func(lua.Event) ([]Outgoing, error)
+	Outgoing func(store.Event) ([]Outgoing, error)
 	// OutboxFilled is called when something new is in the outbox; nil where nobody asks.
 	OutboxFilled func()
 	Log          zerolog.Logger
@@ -50,7 +50,7 @@ type Observer struct {
 	Written, Dead func(entries int)
 	// Failed counts transactions that PostgreSQL did not carry out, Refused entries that it would not take.
 	Failed, Refused func()
-	// Waiting is how many entries the stream keeps, of lua.JournalBound at most.
+	// Waiting is how many entries the stream keeps, of store.JournalBound at most.
 	Waiting func(entries int64)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"muster/lua"
+	"muster/store"
 )
 
 const (
@@ -39,7 +39,7 @@ func (j *Journal) keep(ctx context.Context) {
 	alarmed := calm
 	for forgot := time.Now(); wait(ctx, tidyInterval); {
 		err := j.opts.Stream.Tidy(ctx)
-		if errors.Is(err, lua.ErrNoGroup) {
+		if errors.Is(err, store.ErrNoGroup) {
 			err = j.opts.Stream.Begin(ctx, true) // Redis lost it, and the writer may be waiting
 		}
 		var waiting int64
@@ -65,9 +65,9 @@ func (j *Journal) measure(waiting int64, alarmed alarm) alarm {
 		f(waiting)
 	}
 	log := func(e *zerolog.Event, message string) {
-		e.Int64("entries", waiting).Int("bound", lua.JournalBound).Str("realm", j.opts.Realm).Msg(message)
+		e.Int64("entries", waiting).Int("bound", store.JournalBound).Str("realm", j.opts.Realm).Msg(message)
 	}
-	switch share := float64(waiting) / lua.JournalBound; {
+	switch share := float64(waiting) / store.JournalBound; {
 	case share >= fullShare && alarmed < full:
 		log(j.opts.Log.Error(), "stream is full: the oldest of what the journal has not written is lost")
 		return full

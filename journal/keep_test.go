@@ -7,7 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"muster/lua"
+	"muster/store"
 )
 
 func TestTheStreamAlarmsOnceBeforeItIsFull(t *testing.T) {
@@ -20,7 +20,7 @@ func TestTheStreamAlarmsOnceBeforeItIsFull(t *testing.T) {
 		share           float64
 		warnings, fatal int
 	}{{0.4, 0, 0}, {0.5, 1, 0}, {0.9, 1, 0}, {0.3, 1, 0}, {0.6, 1, 0}, {0.2, 1, 0}, {0.7, 2, 0}, {1.0, 2, 1}, {1.01, 2, 1}, {0.1, 2, 1}, {1, 2, 2}} {
-		waiting := int64(r.share * lua.JournalBound)
+		waiting := int64(r.share * store.JournalBound)
 		alarmed = j.measure(waiting, alarmed)
 		warnings, fatal := strings.Count(log.String(), `"level":"warn"`), strings.Count(log.String(), `"level":"error"`)
 		if warnings != r.warnings || fatal != r.fatal || told[i] != waiting {

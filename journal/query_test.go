@@ -10,7 +10,7 @@ import (
 	"muster/internal/ident"
 	"muster/internal/pgtest"
 	"muster/internal/redistest"
-	"muster/lua"
+	"muster/store"
 )
 
 // formed writes matches m1, m2 and so on, a minute apart; each says its state, world, players and how long it
@@ -20,9 +20,9 @@ func (b *bundle) formed(start time.Time, matches ...formed) {
 	for i, m := range matches {
 		id, at := ident.Match(fmt.Sprintf("m%d", i+1)), start.Add(time.Duration(i)*time.Minute)
 		record := fmt.Sprintf("%s|%d|7|%s|%d|%d|game=u|%s|", m.state, i+1, m.world, at.UnixMicro(), time.Now().Add(m.lasts).UnixMilli(), m.players)
-		events := []lua.Event{{Kind: lua.MatchComplete, At: at.UnixMilli(), Match: id, Record: record}}
+		events := []store.Event{{Kind: store.MatchComplete, At: at.UnixMilli(), Match: id, Record: record}}
 		if m.state == stateEnded {
-			events = append(events, lua.Event{Kind: lua.MatchEnded, At: at.UnixMilli(), Match: id, Reason: "left"})
+			events = append(events, store.Event{Kind: store.MatchEnded, At: at.UnixMilli(), Match: id, Reason: "left"})
 		}
 		b.must(b.database.write(b.ctx, events, nil))
 	}
@@ -97,7 +97,7 @@ func TestOpenMatchesAreReadInPages(t *testing.T) {
 		page, err := b.database.Open(b.ctx, after, 2)
 		b.must(err)
 		for _, m := range page {
-			parsed, err := lua.ParseMatch(m.ID, m.Record)
+			parsed, err := store.ParseMatch(m.ID, m.Record)
 			if err != nil || parsed.State != "complete" {
 				t.Errorf("%+v (%v)", m, err)
 			}
@@ -116,13 +116,13 @@ func TestOpenMatchesAreReadInPages(t *testing.T) {
 func TestAnEndOfWhichNothingElseIsKnownIsKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Shared(t), pgtest.Database(t))
-	b.must(b.database.write(b.ctx, []lua.Event{{Kind: lua.MatchCancelled, At: 1796000000001, Match: "m", Reason: "lost"}}, nil))
+	b.must(b.database.write(b.ctx, []store.Event{{Kind: store.MatchCancelled, At: 1796000000001, Match: "m", Reason: "lost"}}, nil))
 	m, err := b.database.Match(b.ctx, "m")
 	if err != nil || m.State != stateCancelled || m.Reason != "lost" || m.World != "" || !m.CreatedAt.Equal(time.UnixMilli(1796000000001)) {
 		t.Errorf("%+v (%v)", m, err)
 	}
 	record := "complete|5|7|w|1796000000000000|1796000060000|game=u|a;b|"
-	b.must(b.database.write(b.ctx, []lua.Event{{Kind: lua.MatchComplete, At: 1796000000000, Match: "m", Record: record}}, nil))
+	b.must(b.database.write(b.ctx, []store.Event{{Kind: store.MatchComplete, At: 1796000000000, Match: "m", Record: record}}, nil))
 	m, err = b.database.Match(b.ctx, "m")
 	if err != nil || m.State != stateCancelled || m.World != "w" || len(m.Players) != 2 || !m.CreatedAt.Equal(time.UnixMilli(1796000000000)) {
 		t.Errorf("%+v (%v)", m, err)

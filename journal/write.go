@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"muster/lua"
+	"muster/store"
 )
 
 // Outgoing is something to be told to an address.
@@ -63,7 +63,7 @@ ON CONFLICT DO NOTHING`
 )
 
 // write writes events and what is to be told of them in one transaction; see isRefused for its error.
-func (d *Database) write(ctx context.Context, events []lua.Event, outgoing []Outgoing) error {
+func (d *Database) write(ctx context.Context, events []store.Event, outgoing []Outgoing) error {
 	changes, err := fold(events)
 	if err != nil || len(changes) == 0 && len(outgoing) == 0 {
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"muster/internal/backoff"
 	"muster/internal/faultlog"
-	"muster/lua"
+	"muster/store"
 )
 
 const (
@@ -35,10 +35,10 @@ func (j *Journal) run(ctx context.Context) {
 		close(j.migrated)
 	}
 	for ctx.Err() == nil {
-		var entries []lua.StreamEntry
+		var entries []store.StreamEntry
 		j.insist(ctx, j.redis, func() (err error) {
 			entries, err = j.next(ctx)
-			if errors.Is(err, lua.ErrNoGroup) {
+			if errors.Is(err, store.ErrNoGroup) {
 				j.opts.Log.Warn().Str("realm", j.opts.Realm).Msg("stream began anew; the journal reads it from its beginning")
 				j.begin(ctx)
 				err = nil
@@ -75,7 +75,7 @@ func (j *Journal) insist(ctx context.Context, log *faultlog.Log, do func() error
 }
 
 // next are the entries to write: now and then those that are due again or another's, otherwise new ones.
-func (j *Journal) next(ctx context.Context) ([]lua.StreamEntry, error) {
+func (j *Journal) next(ctx context.Context) ([]store.StreamEntry, error) {
 	if time.Since(j.claimed) >= claimInterval {
 		entries, err := j.opts.Stream.Claim(ctx, batch)
 		if err != nil || len(entries) > 0 {
@@ -87,7 +87,7 @@ func (j *Journal) next(ctx context.Context) ([]lua.StreamEntry, error) {
 }
 
 // record writes entries together, and where one of them is refused in halves, until it stands alone.
-func (j *Journal) record(ctx context.Context, entries []lua.StreamEntry) {
+func (j *Journal) record(ctx context.Context, entries []store.StreamEntry) {
 	if len(entries) == 0 {
 		return
 	}
@@ -104,7 +104,7 @@ func (j *Journal) record(ctx context.Context, entries []lua.StreamEntry) {
 
 // writeEntries writes entries and acknowledges them, however long PostgreSQL is away. The error is one of the
 // entries being refused.
-func (j *Journal) writeEntries(ctx context.Context, entries []lua.StreamEntry) error {
+func (j *Journal) writeEntries(ctx context.Context, entries []store.StreamEntry) error {
 	var refusal error
 	j.insist(ctx, j.postgres, func() error {
 		err := j.writeOnce(ctx, entries)
@@ -130,14 +130,14 @@ func (j *Journal) writeEntries(ctx context.Context, entries []lua.StreamEntry) e
 }
 
 // writeOnce tries to write entries in one transaction.
-func (j *Journal) writeOnce(ctx context.Context, entries []lua.StreamEntry) error {
-	var events []lua.Event
+func (j *Journal) writeOnce(ctx context.Context, entries []store.StreamEntry) error {
+	var events []store.Event
 	var outgoing []Outgoing
 	for _, entry := range entries {
-		if !entry.For(lua.JournalGroup) {
+		if !entry.For(store.JournalGroup) {
 			continue
 		}
-		e, err := lua.ParseEvent(entry)
+		e, err := store.ParseEvent(entry)
 		if err != nil {
 			return &invalidError{err}
 		}
@@ -161,7 +161,7 @@ func (j *Journal) writeOnce(ctx context.Context, entries []lua.StreamEntry) erro
 }
 
 // refused has an entry delivered again later, perhaps to an instance of another version, or gives it up.
-func (j *Journal) refused(ctx context.Context, entry lua.StreamEntry, cause error) {
+func (j *Journal) refused(ctx context.Context, entry store.StreamEntry, cause error) {
 	told(j.opts.Observer.Refused)
 	var err error
 	if entry.Deliveries < j.opts.Attempts {

@@ -19,7 +19,7 @@ import (
 	"muster/internal/ident"
 	"muster/internal/pgtest"
 	"muster/internal/redistest"
-	"muster/lua"
+	"muster/store"
 )
 
 func TestAMatchIsWrittenWithAllThatHappenedToIt(t *testing.T) {
@@ -126,7 +126,7 @@ func TestAnInstanceThatDiesBetweenWriteAndAckIsFollowedByAnother(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Shared(t), pgtest.Database(t))
 	f := &faulty{reached: make(chan struct{})}
-	outgoing := func(e lua.Event) ([]Outgoing, error) {
+	outgoing := func(e store.Event) ([]Outgoing, error) {
 		return []Outgoing{{Event: "e-" + string(e.Match), Type: "match.completed", URL: "http://h", Body: []byte("{}")}}, nil
 	}
 	first := b.start(func(o *Options) { f.Stream, o.Stream, o.Outgoing = o.Stream, f, outgoing })
@@ -170,7 +170,7 @@ func TestWhatPostgresRefusesBecomesADeadLetterAndCanBePutBack(t *testing.T) {
 	})
 	b.written("m1", "complete")
 	b.written("m4", "complete")
-	var letters []lua.DeadLetter
+	var letters []store.DeadLetter
 	b.eventually(func() (err error) {
 		if letters, err = s.DeadLetters(b.ctx, "", 10); err == nil && len(letters) != 3 {
 			err = fmt.Errorf("%d dead letters", len(letters))
@@ -239,19 +239,19 @@ func TestTheOrderOfEventsDoesNotMatter(t *testing.T) {
 	record := func(state string, version int, players, accepted string) string {
 		return fmt.Sprintf("%s|%d|7|arena|1796000000000000|%s|game=u|%s||9|%s||||x|", state, version, ends, players, accepted)
 	}
-	events := []lua.Event{
-		{Kind: lua.MatchProposed, At: 1, Record: record("proposed", 1, "a;b", "")},
-		{Kind: lua.MatchAllocating, At: 2, Record: record("allocating", 2, "a;b", "a;b")},
-		{Kind: lua.MatchComplete, At: 3, Record: record("complete", 3, "a;b", "a;b")},
-		{Kind: lua.MatchUpdate, At: 4, Record: record("complete", 4, "b;c", "a;b")},
-		{Kind: lua.MatchEnded, At: 5, Record: record("complete", 4, "b;c", "a;b"), Reason: "expired"},
+	events := []store.Event{
+		{Kind: store.MatchProposed, At: 1, Record: record("proposed", 1, "a;b", "")},
+		{Kind: store.MatchAllocating, At: 2, Record: record("allocating", 2, "a;b", "a;b")},
+		{Kind: store.MatchComplete, At: 3, Record: record("complete", 3, "a;b", "a;b")},
+		{Kind: store.MatchUpdate, At: 4, Record: record("complete", 4, "b;c", "a;b")},
+		{Kind: store.MatchEnded, At: 5, Record: record("complete", 4, "b;c", "a;b"), Reason: "expired"},
 	}
 	var want Match
 	number := 0
 	permutations(len(events), func(order []int) {
 		number++
 		id := ident.Match(fmt.Sprintf("m%d", number))
-		var list []lua.Event
+		var list []store.Event
 		for _, i := range append(order, order[number%len(order)]) { // one of them twice
 			e := events[i]
 			e.Match = id
@@ -303,7 +303,7 @@ func TestAnyEndpointIsRecordedAsItWasGiven(t *testing.T) {
 	for i, endpoint := range []string{`"a\u0000b"`, `"\ud800"`, `{"\u0000":1}`, `1e999999`, `{"a":1,"a":2}`, `null`} {
 		id := ident.Match(fmt.Sprint("m", i))
 		text := matchText("complete", 1, "a", "", "|||"+base64.RawURLEncoding.EncodeToString([]byte(endpoint))+"|||")
-		if err := b.database.write(b.ctx, []lua.Event{{Kind: lua.MatchComplete, Match: id, Record: text}}, nil); err != nil {
+		if err := b.database.write(b.ctx, []store.Event{{Kind: store.MatchComplete, Match: id, Record: text}}, nil); err != nil {
 			t.Errorf("%s: %v", endpoint, err)
 			continue
 		}
@@ -318,7 +318,7 @@ func TestAnEntryThatCannotBeWrittenIsNoOutage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Shared(t), pgtest.Database(t))
 	const huge = "9223372036854775807"
-	for name, e := range map[string]lua.Event{
+	for name, e := range map[string]store.Event{
 		"NUL":           {Record: matchText("complete", 1, "a;\x00", "", "||||||")},
 		"not UTF-8":     {Record: matchText("complete\xff", 1, "a", "", "||||||")},
 		"text":          {Record: "nonsense"},
@@ -330,15 +330,15 @@ func TestAnEntryThatCannotBeWrittenIsNoOutage(t *testing.T) {
 		"time below":    {Record: "complete|1|7|arena|-" + huge + "|-" + huge + "|game=u|a|"},
 		"event below":   {At: math.MinInt64, Record: matchText("complete", 1, "a", "", "||||||")},
 		"time of event": {At: math.MaxInt64, Record: matchText("complete", 1, "a", "", "||||||")},
-		"time of end":   {Kind: lua.MatchEnded, At: math.MaxInt64},
-		"reason":        {Kind: lua.MatchEnded, Reason: "\x00"},
+		"time of end":   {Kind: store.MatchEnded, At: math.MaxInt64},
+		"reason":        {Kind: store.MatchEnded, Reason: "\x00"},
 		"long player":   {Record: matchText("complete", 1, noise(8000), "", "||||||")},
 	} {
 		e.Match = "m"
 		if e.Kind == "" {
-			e.Kind = lua.MatchComplete
+			e.Kind = store.MatchComplete
 		}
-		if err := b.database.write(b.ctx, []lua.Event{e}, nil); !isRefused(err) {
+		if err := b.database.write(b.ctx, []store.Event{e}, nil); !isRefused(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,3 +1,8 @@
+// Package lua holds the Redis scripts, grouped by subject, and assembles them. The package store calls them.
+//
+// A script is one file in a folder of its subject; its name is the file's. Scripts share code by includes: a line
+// "-- @include NAME" is replaced by include/NAME.lua, once a script. The header of each script says its guarantee, keys,
+// arguments, reply, the kinds of keys it touches and its cost.
 package lua
 
 import (
@@ -6,35 +11,55 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-//go:embed *.lua include/*.lua
-var files embed.FS
+// Files are the sources: SUBJECT/NAME.lua and include/NAME.lua.
+//
+//go:embed */*.lua
+var Files embed.FS
 
-// script is one script as it is sent to Redis.
-type script struct {
-	name, text, sha string
+// includes is the folder of the files that are no scripts.
+const includes = "include"
+
+// Script is one script as it is sent to Redis.
+type Script struct {
+	Name, Text string
+	SHA        string // SHA-1 of Text in hexadecimal digits, as EVALSHA wants it
 }
 
-// loadScripts assembles every script: includes expanded, what is behind an @inner made a function within, codes put in.
-// The embedded Redis knows neither the shebang nor its own history, so both are replaced for it.
-func loadScripts(embedded bool) (map[string]*script, error) {
-	names, err := fs.Glob(files, "*.lua")
+// Paths returns the path of each script in Files, by the script's name.
+func Paths() (map[string]string, error) {
+	files, err := fs.Glob(Files, "*/*.lua")
 	if err != nil {
 		return nil, err
 	}
-	codes := make([]string, 0, 2*len(codeNames))
-	for name, code := range codeNames {
-		codes = append(codes, name, strconv.Itoa(code))
+	paths := make(map[string]string, len(files))
+	for _, file := range files {
+		if path.Dir(file) != includes {
+			paths[strings.TrimSuffix(path.Base(file), ".lua")] = file
+		}
 	}
-	replacer := strings.NewReplacer(codes...)
-	scripts := make(map[string]*script, len(names))
-	for _, file := range names {
+	return paths, nil
+}
+
+// Load assembles every script: it expands the includes, turns the text after an "-- @inner" into a function within the script,
+// and replaces the names of codes by their numbers. The embedded Redis knows neither the shebang nor its own replication
+// id, so both are replaced for it.
+func Load(embedded bool, codes map[string]int) (map[string]*Script, error) {
+	paths, err := Paths()
+	if err != nil {
+		return nil, err
+	}
+	pairs := make([]string, 0, 2*len(codes))
+	for name, code := range codes {
+		pairs = append(pairs, name, strconv.Itoa(code))
+	}
+	replacer := strings.NewReplacer(pairs...)
+	scripts := make(map[string]*Script, len(paths))
+	for name, file := range paths {
 		a := assembler{embedded: embedded, included: map[string]bool{}}
 		text, err := a.assemble(file)
 		if err != nil {
@@ -42,25 +67,21 @@ func loadScripts(embedded bool) (map[string]*script, error) {
 		}
 		text = replacer.Replace(text + strings.Repeat("end)()\n", a.inner))
 		sum := sha1.Sum([]byte(text)) //nolint:gosec // G401: Redis names scripts by their SHA-1
-		name := strings.TrimSuffix(file, ".lua")
-		scripts[name] = &script{name: name, text: text, sha: hex.EncodeToString(sum[:])}
+		scripts[name] = &Script{Name: name, Text: text, SHA: hex.EncodeToString(sum[:])}
 	}
 	return scripts, nil
 }
-
-// ScriptNames returns the names of all scripts, sorted.
-func (s *Store) ScriptNames() []string { return slices.Sorted(maps.Keys(s.scripts)) }
 
 // assembler expands the includes of one script, each once.
 type assembler struct {
 	embedded bool
 	included map[string]bool
-	// inner counts the functions that are still open: see -- @inner in the includes.
+	// inner counts the functions that an "-- @inner" opened.
 	inner int
 }
 
 func (a *assembler) assemble(file string) (string, error) {
-	source, err := files.ReadFile(file)
+	source, err := Files.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
@@ -77,7 +98,7 @@ func (a *assembler) assemble(file string) (string, error) {
 				continue
 			}
 			a.included[name] = true
-			text, err := a.assemble(path.Join("include", a.variant(name)+".lua"))
+			text, err := a.assemble(path.Join(includes, a.variant(name)+".lua"))
 			if err != nil {
 				return "", fmt.Errorf("%s: %w", file, err)
 			}
@@ -95,8 +116,8 @@ func (a *assembler) assemble(file string) (string, error) {
 }
 
 func (a *assembler) variant(include string) string {
-	if include == "history" && a.embedded {
-		return "history_embedded"
+	if include == "replication_id" && a.embedded {
+		return "replication_id_embedded"
 	}
 	return include
 }

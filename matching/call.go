@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"muster/lua"
+	"muster/store"
 )
 
 // retryPause is how long after a lost reply a call is sent again: a connection that was reset has a successor
@@ -16,15 +16,15 @@ const retryPause = 50 * time.Millisecond
 // call is what a loop sends, and sends again after a lost reply: the same joins and the same ids, by which
 // the scripts know what they did the first time.
 type call struct {
-	joins      []lua.Join
-	after      lua.Cursor
-	candidates []lua.Candidate
+	joins      []store.Join
+	after      store.Cursor
+	candidates []store.Candidate
 	// unsure says that it was sent before, and nobody knows what came of that.
 	unsure bool
 }
 
 // call joins and matches, and remembers where matching goes on.
-func (l *loop) call(ctx context.Context, joins []lua.Join) ([]JoinResult, error) {
+func (l *loop) call(ctx context.Context, joins []store.Join) ([]JoinResult, error) {
 	if poked := l.poked.Swap(false); poked && l.after != "" {
 		l.restart = true // joins come behind all whom the walk has passed
 	}
@@ -42,25 +42,25 @@ func (l *loop) call(ctx context.Context, joins []lua.Join) ([]JoinResult, error)
 }
 
 // send sends a call: once more after a lost reply, and once more with the worlds as they are now.
-func (l *loop) send(ctx context.Context, c *call) (lua.JoinResult, lua.Formed, error) {
+func (l *loop) send(ctx context.Context, c *call) (store.JoinResult, store.Formed, error) {
 	c.candidates = l.candidates(len(c.joins))
 	reloaded := false
 	for {
 		joined, formed, err := l.opts.Store.JoinAndMatch(ctx, l.world.Load().WorldRules, l.opts.WorldsPerPlayer(),
 			c.joins, c.after, c.candidates)
 		switch {
-		case errors.Is(err, lua.ErrUnavailable) && !c.unsure && pause(ctx, retryPause):
+		case errors.Is(err, store.ErrUnavailable) && !c.unsure && pause(ctx, retryPause):
 			c.unsure = true
-			if errors.Is(err, lua.ErrOutlived) {
+			if errors.Is(err, store.ErrOutlived) {
 				c.candidates = l.candidates(len(c.joins)) // others may know matches by these
 			}
-		case errors.Is(err, lua.ErrStaleRevision) && !reloaded:
+		case errors.Is(err, store.ErrStaleRevision) && !reloaded:
 			reloaded = true
 			if err := l.opts.Reload(ctx); err != nil {
 				return joined, formed, fmt.Errorf("reload worlds: %w", err)
 			}
 			if l.removed.Load() {
-				return joined, formed, lua.ErrUnknownWorld
+				return joined, formed, store.ErrUnknownWorld
 			}
 			c.candidates = l.candidates(len(c.joins)) // the rooms may be others
 		default:
@@ -71,7 +71,7 @@ func (l *loop) send(ctx context.Context, c *call) (lua.JoinResult, lua.Formed, e
 
 // candidates makes ids for as many matches as a call is likely to form: more joins or more calls find what is
 // left.
-func (l *loop) candidates(joins int) []lua.Candidate {
+func (l *loop) candidates(joins int) []store.Candidate {
 	w := l.world.Load()
 	count := candidatesMax
 	if !l.more {
@@ -81,7 +81,7 @@ func (l *loop) candidates(joins int) []lua.Candidate {
 }
 
 // remember notes where the next call looks, and whether there is to be one at once.
-func (l *loop) remember(c *call, formed lua.Formed) {
+func (l *loop) remember(c *call, formed store.Formed) {
 	switch {
 	case !formed.More:
 		// The end of a walk, behind whose back something changed, is the beginning of another.
@@ -104,17 +104,17 @@ func (l *loop) remember(c *call, formed lua.Formed) {
 
 // settle is what is said of a join. A repeated one is new if only we repeated it. After a lost reply nobody
 // knows whether what keeps a player from joining now is what the first try did, unless its time has passed.
-func (l *loop) settle(c *call, i int, joined lua.Joined) lua.Joined {
+func (l *loop) settle(c *call, i int, joined store.Joined) store.Joined {
 	if isServerKey(c.joins[i].Key) {
 		joined.Repeated = false
 	}
 	if !c.unsure {
 		return joined
 	}
-	var in *lua.InMatchError
-	var queued *lua.AlreadyQueuedError
+	var in *store.InMatchError
+	var queued *store.AlreadyQueuedError
 	if errors.As(joined.Err, &in) && !in.Overdue || errors.As(joined.Err, &queued) {
-		return lua.Joined{Err: fmt.Errorf("joined again after a lost reply: %w", lua.ErrUnavailable)}
+		return store.Joined{Err: fmt.Errorf("joined again after a lost reply: %w", store.ErrUnavailable)}
 	}
 	return joined
 }

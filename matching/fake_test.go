@@ -11,26 +11,26 @@ import (
 	"github.com/rs/zerolog"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // sent is one JoinAndMatch as the store got it.
 type sent struct {
 	at         time.Time
 	deadline   time.Time
-	rules      lua.WorldRules
-	joins      []lua.Join
-	after      lua.Cursor
-	candidates []lua.Candidate
+	rules      store.WorldRules
+	joins      []store.Join
+	after      store.Cursor
+	candidates []store.Candidate
 }
 
 // fakeStore answers by a function and remembers what it was asked. Only the test's bubble may use it.
 type fakeStore struct {
 	// answer is given the call and how many were before it; by default joins succeed and nothing is formed.
-	answer func(n int, s sent) (lua.JoinResult, lua.Formed, error)
+	answer func(n int, s sent) (store.JoinResult, store.Formed, error)
 	// end answers EndMatch, sweep Sweep; nil is success.
 	end   func(ident.Match) error
-	sweep func(n int) (lua.Swept, error)
+	sweep func(n int) (store.Swept, error)
 
 	mu     sync.Mutex // guards what follows, and answer
 	sent   []sent
@@ -38,8 +38,8 @@ type fakeStore struct {
 	sweeps []time.Time
 }
 
-func (f *fakeStore) JoinAndMatch(ctx context.Context, w lua.WorldRules, _ int, joins []lua.Join, after lua.Cursor,
-	candidates []lua.Candidate) (lua.JoinResult, lua.Formed, error) {
+func (f *fakeStore) JoinAndMatch(ctx context.Context, w store.WorldRules, _ int, joins []store.Join, after store.Cursor,
+	candidates []store.Candidate) (store.JoinResult, store.Formed, error) {
 	deadline, _ := ctx.Deadline()
 	s := sent{time.Now(), deadline, w, slices.Clone(joins), after, candidates}
 	f.mu.Lock()
@@ -48,17 +48,17 @@ func (f *fakeStore) JoinAndMatch(ctx context.Context, w lua.WorldRules, _ int, j
 	answer := f.answer
 	f.mu.Unlock()
 	if answer == nil {
-		return joinedAll(s), lua.Formed{}, nil
+		return joinedAll(s), store.Formed{}, nil
 	}
 	return answer(n, s)
 }
 
-func (f *fakeStore) EndMatch(_ context.Context, match ident.Match, reason lua.EndReason) error {
+func (f *fakeStore) EndMatch(_ context.Context, match ident.Match, reason store.EndReason) error {
 	f.mu.Lock()
 	f.ended = append(f.ended, match)
 	f.mu.Unlock()
-	if reason != lua.Expired {
-		return lua.ErrNoSuchMatch
+	if reason != store.Expired {
+		return store.ErrNoSuchMatch
 	}
 	if f.end == nil {
 		return nil
@@ -66,13 +66,13 @@ func (f *fakeStore) EndMatch(_ context.Context, match ident.Match, reason lua.En
 	return f.end(match)
 }
 
-func (f *fakeStore) Sweep(context.Context, time.Duration, []lua.WorldRules) (lua.Swept, error) {
+func (f *fakeStore) Sweep(context.Context, time.Duration, []store.WorldRules) (store.Swept, error) {
 	f.mu.Lock()
 	n := len(f.sweeps)
 	f.sweeps = append(f.sweeps, time.Now())
 	f.mu.Unlock()
 	if f.sweep == nil {
-		return lua.Swept{}, nil
+		return store.Swept{}, nil
 	}
 	return f.sweep(n)
 }
@@ -85,26 +85,26 @@ func (f *fakeStore) calls() []sent {
 }
 
 // joinedAll answers every join with a ticket.
-func joinedAll(s sent) lua.JoinResult {
-	result := lua.JoinResult{Now: 1000, Joined: make([]lua.Joined, len(s.joins))}
+func joinedAll(s sent) store.JoinResult {
+	result := store.JoinResult{Now: 1000, Joined: make([]store.Joined, len(s.joins))}
 	for i := range result.Joined {
-		result.Joined[i] = lua.Joined{Place: ident.Place(i + 1), Position: i + 1, Size: len(s.joins)}
+		result.Joined[i] = store.Joined{Place: ident.Place(i + 1), Position: i + 1, Size: len(s.joins)}
 	}
 	return result
 }
 
 // refusedAll answers every join with an error.
-func refusedAll(s sent, err error) lua.JoinResult {
+func refusedAll(s sent, err error) store.JoinResult {
 	result := joinedAll(s)
 	for i := range result.Joined {
-		result.Joined[i] = lua.Joined{Err: err}
+		result.Joined[i] = store.Joined{Err: err}
 	}
 	return result
 }
 
 func groupWorld(name ident.World, size int) World {
 	return World{
-		WorldRules: lua.WorldRules{
+		WorldRules: store.WorldRules{
 			Name: name, Revision: 1, Size: size, Scan: 32, MatchHold: time.Minute, TicketTTL: time.Hour, Tick: time.Second,
 		},
 		Mode: Group, State: Open, Rooms: []string{"room1", "room2"}, PartyMax: 1,
@@ -119,17 +119,17 @@ func duelWorld(name ident.World) World {
 
 // startFake starts a Matching on a fake store, with sweeps so rare that they are not seen, and waits until
 // the pokes of the beginning are over; they are forgotten.
-func startFake(t *testing.T, store *fakeStore, change func(*Options), worlds ...World) *Matching {
+func startFake(t *testing.T, fake *fakeStore, change func(*Options), worlds ...World) *Matching {
 	t.Helper()
 	opts := Options{
-		Store: store, WorldsPerPlayer: func() int { return 8 }, Logger: zerolog.Nop(), SweepInterval: 24 * time.Hour,
+		Store: fake, WorldsPerPlayer: func() int { return 8 }, Logger: zerolog.Nop(), SweepInterval: 24 * time.Hour,
 		Reload: func(context.Context) error { return nil },
 	}
 	if change != nil {
 		change(&opts)
 	}
-	answer := store.answer
-	store.answer = nil
+	answer := fake.answer
+	fake.answer = nil
 	m := New(opts)
 	m.SetWorlds(1, worlds)
 	if err := m.Start(t.Context()); err != nil {
@@ -137,9 +137,9 @@ func startFake(t *testing.T, store *fakeStore, change func(*Options), worlds ...
 	}
 	t.Cleanup(m.Stop)
 	synctest.Wait()
-	store.mu.Lock()
-	defer store.mu.Unlock()
-	store.sent, store.answer = nil, answer
+	fake.mu.Lock()
+	defer fake.mu.Unlock()
+	fake.sent, fake.answer = nil, answer
 	return m
 }
 
@@ -149,7 +149,7 @@ type outcome struct {
 }
 
 // join joins a player and returns where the outcome will be, once the join waits.
-func join(t *testing.T, m *Matching, world ident.World, j lua.Join) <-chan outcome {
+func join(t *testing.T, m *Matching, world ident.World, j store.Join) <-chan outcome {
 	t.Helper()
 	done := make(chan outcome, 1)
 	go func() {

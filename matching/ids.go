@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // The ids of matches and rooms are no secrets, so their random bits may come from a pool, which saves a
@@ -21,12 +21,12 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 const candidatesMax = 25
 
 // newCandidates makes ids for the matches that a call may form.
-func newCandidates(count int, rooms []string) []lua.Candidate {
-	candidates := make([]lua.Candidate, count)
+func newCandidates(count int, rooms []string) []store.Candidate {
+	candidates := make([]store.Candidate, count)
 	for i := range candidates {
-		candidates[i] = lua.Candidate{Match: ident.Match(newID()), Rooms: make([]lua.Room, len(rooms))}
+		candidates[i] = store.Candidate{Match: ident.Match(newID()), Rooms: make([]store.Room, len(rooms))}
 		for j, name := range rooms {
-			candidates[i].Rooms[j] = lua.Room{Name: name, ID: newID()}
+			candidates[i].Rooms[j] = store.Room{Name: name, ID: newID()}
 		}
 	}
 	return candidates

@@ -7,26 +7,26 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // JoinResult is what became of a join.
 type JoinResult struct {
-	lua.Joined
+	store.Joined
 	// Now is Redis' time in Unix milliseconds.
 	Now int64
 	// MeanWait is how long matches of the world took to form lately.
-	MeanWait lua.MeanWait
+	MeanWait store.MeanWait
 }
 
 // Join puts a player's ticket into a world's queue; the match that it brings about, if any, is formed before
 // it returns, and told to all in it by the store.
 //
-// The errors are those of lua.Joined, and lua.ErrUnknownWorld, lua.ErrWorldClosed, ErrOverloaded and
-// ErrStopped, all of which mean that nothing was changed; lua.ErrStaleRevision, the same, where worlds change
-// faster than they can be read; and lua.ErrUnavailable, lua.ErrLostHistory or the context's own, after which
+// The errors are those of store.Joined, and store.ErrUnknownWorld, store.ErrWorldClosed, ErrOverloaded and
+// ErrStopped, all of which mean that nothing was changed; store.ErrStaleRevision, the same, where worlds change
+// faster than they can be read; and store.ErrUnavailable, store.ErrLostHistory or the context's own, after which
 // the player's state has to be read.
-func (m *Matching) Join(ctx context.Context, world ident.World, join lua.Join) (JoinResult, error) {
+func (m *Matching) Join(ctx context.Context, world ident.World, join store.Join) (JoinResult, error) {
 	l, err := m.loopOf(world)
 	if err != nil {
 		return JoinResult{}, err
@@ -37,7 +37,7 @@ func (m *Matching) Join(ctx context.Context, world ident.World, join lua.Join) (
 // StartJoin is Join for one who does not wait: done is told, once, within 2.5 s of its arrival. It must not block: who calls it
 // serves the world, or is the caller. The end of ctx calls it no sooner; a join whose turn comes after it is not carried
 // out.
-func (m *Matching) StartJoin(ctx context.Context, arrived time.Time, world ident.World, join lua.Join, done func(JoinResult, error)) {
+func (m *Matching) StartJoin(ctx context.Context, arrived time.Time, world ident.World, join store.Join, done func(JoinResult, error)) {
 	l, err := m.loopOf(world)
 	if err != nil {
 		done(JoinResult{}, err)
@@ -49,12 +49,12 @@ func (m *Matching) StartJoin(ctx context.Context, arrived time.Time, world ident
 func (m *Matching) loopOf(world ident.World) (*loop, error) {
 	l, ok := m.served.Load().loops[world]
 	if !ok {
-		return nil, fmt.Errorf("join %s: %w", world, lua.ErrUnknownWorld)
+		return nil, fmt.Errorf("join %s: %w", world, store.ErrUnknownWorld)
 	}
 	return l, nil
 }
 
-func newRequest(arrived time.Time, join lua.Join) request {
+func newRequest(arrived time.Time, join store.Join) request {
 	if join.Key == "" {
 		join.Key = newKey()
 	}
@@ -64,7 +64,7 @@ func newRequest(arrived time.Time, join lua.Join) request {
 // joined is what is told of a join that was committed with a result, or was not.
 func (l *loop) joined(result JoinResult, err error) (JoinResult, error) {
 	if errors.Is(err, ErrStopped) && l.removed.Load() {
-		err = lua.ErrUnknownWorld
+		err = store.ErrUnknownWorld
 	}
 	if err == nil {
 		err = result.Err

@@ -8,7 +8,7 @@ import (
 
 	"muster/internal/groupcommit"
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 const (
@@ -35,7 +35,7 @@ type loop struct {
 	// more says that the last call left something to do.
 	more bool
 	// after is where the next call goes on in a queue that is longer than one call looks.
-	after lua.Cursor
+	after store.Cursor
 	// restart says that something changed in the part of the queue that was walked already: it has to be walked again.
 	restart  bool
 	opening  *time.Timer // pokes when matching opens in a new epoch; nil before it was needed
@@ -44,7 +44,7 @@ type loop struct {
 
 // request is a join that waits for its call.
 type request struct {
-	join    lua.Join
+	join    store.Join
 	arrived time.Time
 }
 
@@ -71,7 +71,7 @@ func (l *loop) stop() {
 
 // commit has a batch of joins queued, and matches formed; see groupcommit.Commit.
 func (l *loop) commit(ctx context.Context, batch []request) (results []JoinResult, again bool, err error) {
-	joins := make([]lua.Join, len(batch))
+	joins := make([]store.Join, len(batch))
 	for i, r := range batch {
 		joins[i] = r.join
 	}
@@ -100,7 +100,7 @@ func (l *loop) commit(ctx context.Context, batch []request) (results []JoinResul
 // note logs an error that no join is told of. That the store is away is said once, by the sweeper, and a
 // world that is closed elsewhere is none of ours.
 func (l *loop) note(err error) {
-	for _, expected := range []error{lua.ErrUnavailable, lua.ErrLostHistory, lua.ErrWorldClosed, lua.ErrUnknownWorld} {
+	for _, expected := range []error{store.ErrUnavailable, store.ErrLostHistory, store.ErrWorldClosed, store.ErrUnknownWorld} {
 		if errors.Is(err, expected) {
 			return
 		}
@@ -110,18 +110,18 @@ func (l *loop) note(err error) {
 
 // joinAfterOverdue ends the matches that kept players from joining though their time has passed, and has
 // those players join once more. What cannot be done leaves them in their match.
-func (l *loop) joinAfterOverdue(ctx context.Context, joins []lua.Join, results []JoinResult) {
+func (l *loop) joinAfterOverdue(ctx context.Context, joins []store.Join, results []JoinResult) {
 	ended := map[ident.Match]bool{}
-	var again []lua.Join
+	var again []store.Join
 	var at []int // of again, in joins and results
 	for i, r := range results {
-		var in *lua.InMatchError
+		var in *store.InMatchError
 		if !errors.As(r.Err, &in) || !in.Overdue {
 			continue
 		}
 		if !ended[in.Match] {
-			err := l.opts.Store.EndMatch(ctx, in.Match, lua.Expired)
-			ended[in.Match] = err == nil || errors.Is(err, lua.ErrNoSuchMatch) // somebody was faster
+			err := l.opts.Store.EndMatch(ctx, in.Match, store.Expired)
+			ended[in.Match] = err == nil || errors.Is(err, store.ErrNoSuchMatch) // somebody was faster
 		}
 		if ended[in.Match] {
 			again, at = append(again, joins[i]), append(at, i)
@@ -136,7 +136,7 @@ func (l *loop) joinAfterOverdue(ctx context.Context, joins []lua.Join, results [
 	}
 	if err != nil {
 		for _, i := range at {
-			results[i] = JoinResult{Joined: lua.Joined{Err: err}}
+			results[i] = JoinResult{Joined: store.Joined{Err: err}}
 		}
 	}
 }

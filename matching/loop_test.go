@@ -14,16 +14,16 @@ import (
 	"github.com/rs/zerolog"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // forms answers a call with what it formed.
-func forms(f lua.Formed) func(sent) (lua.JoinResult, lua.Formed, error) {
-	return func(s sent) (lua.JoinResult, lua.Formed, error) { return joinedAll(s), f, nil }
+func forms(f store.Formed) func(sent) (store.JoinResult, store.Formed, error) {
+	return func(s sent) (store.JoinResult, store.Formed, error) { return joinedAll(s), f, nil }
 }
 
-func afters(calls []sent) []lua.Cursor {
-	places := make([]lua.Cursor, len(calls))
+func afters(calls []sent) []store.Cursor {
+	places := make([]store.Cursor, len(calls))
 	for i, c := range calls {
 		places[i] = c.after
 	}
@@ -32,31 +32,31 @@ func afters(calls []sent) []lua.Cursor {
 
 func TestACallThatLeftSomethingIsFollowedByAnother(t *testing.T) {
 	t.Parallel()
-	more := lua.Formed{More: true, Matches: 1, Players: 2}
+	more := store.Formed{More: true, Matches: 1, Players: 2}
 	for name, c := range map[string]struct {
-		answer func(int, sent) (lua.JoinResult, lua.Formed, error)
-		afters []lua.Cursor
+		answer func(int, sent) (store.JoinResult, store.Formed, error)
+		afters []store.Cursor
 	}{
-		"until nothing is left": {answers(forms(more), forms(more), forms(lua.Formed{})), []lua.Cursor{"", "", ""}},
+		"until nothing is left": {answers(forms(more), forms(more), forms(store.Formed{})), []store.Cursor{"", "", ""}},
 		"behind what cannot be matched, and the next time from the head": {
-			answers(forms(lua.Formed{More: true, After: "7"}), forms(lua.Formed{More: true, After: "9"}), forms(lua.Formed{After: "9"})),
-			[]lua.Cursor{"", "7", "9"},
+			answers(forms(store.Formed{More: true, After: "7"}), forms(store.Formed{More: true, After: "9"}), forms(store.Formed{After: "9"})),
+			[]store.Cursor{"", "7", "9"},
 		},
 		"at the same place where a first try may have used the ids up": {
-			answers(fails(lua.ErrUnavailable), forms(lua.Formed{More: true, After: "7"}), forms(lua.Formed{})), []lua.Cursor{"", "", ""},
+			answers(fails(store.ErrUnavailable), forms(store.Formed{More: true, After: "7"}), forms(store.Formed{})), []store.Cursor{"", "", ""},
 		},
 		"but not after an error": {
-			answers(forms(lua.Formed{More: true, After: "7"}), fails(lua.ErrWorldClosed)), []lua.Cursor{"", "7"},
+			answers(forms(store.Formed{More: true, After: "7"}), fails(store.ErrWorldClosed)), []store.Cursor{"", "7"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				store := &fakeStore{answer: c.answer}
-				m := startFake(t, store, nil, duelWorld("w"))
+				fake := &fakeStore{answer: c.answer}
+				m := startFake(t, fake, nil, duelWorld("w"))
 				m.Poke("w")
 				time.Sleep(time.Second) //nolint:forbidigo // the bubble's clock
-				calls := store.calls()
+				calls := fake.calls()
 				if got := afters(calls); !slices.Equal(got, c.afters) {
 					t.Errorf("looked behind %v, want %v", got, c.afters)
 				}
@@ -71,13 +71,13 @@ func TestACallThatLeftSomethingIsFollowedByAnother(t *testing.T) {
 func TestAPokeAfterAFailureLooksFromTheHead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &fakeStore{answer: answers(forms(lua.Formed{More: true, After: "7"}), fails(lua.ErrWorldClosed), forms(lua.Formed{}))}
-		m := startFake(t, store, nil, duelWorld("w"))
+		fake := &fakeStore{answer: answers(forms(store.Formed{More: true, After: "7"}), fails(store.ErrWorldClosed), forms(store.Formed{}))}
+		m := startFake(t, fake, nil, duelWorld("w"))
 		for range 2 {
 			m.Poke("w")
 			synctest.Wait()
 		}
-		if got, want := afters(store.calls()), []lua.Cursor{"", "7", ""}; !slices.Equal(got, want) {
+		if got, want := afters(fake.calls()), []store.Cursor{"", "7", ""}; !slices.Equal(got, want) {
 			t.Errorf("looked behind %v, want %v", got, want)
 		}
 	})
@@ -85,32 +85,32 @@ func TestAPokeAfterAFailureLooksFromTheHead(t *testing.T) {
 
 func TestAWalkIsDoneAgainWhereSomethingChangedBehindItsBack(t *testing.T) {
 	t.Parallel()
-	walk := []func(sent) (lua.JoinResult, lua.Formed, error){
-		forms(lua.Formed{More: true, After: "7"}), nil, forms(lua.Formed{}), forms(lua.Formed{}),
+	walk := []func(sent) (store.JoinResult, store.Formed, error){
+		forms(store.Formed{More: true, After: "7"}), nil, forms(store.Formed{}), forms(store.Formed{}),
 	}
 	for name, c := range map[string]struct {
 		poke   bool
-		afters []lua.Cursor
+		afters []store.Cursor
 	}{
-		"a poke came":  {true, []lua.Cursor{"", "7", "9", ""}},
-		"nothing came": {false, []lua.Cursor{"", "7", "9"}},
+		"a poke came":  {true, []store.Cursor{"", "7", "9", ""}},
+		"nothing came": {false, []store.Cursor{"", "7", "9"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var m *Matching
 				steps := slices.Clone(walk)
-				steps[1] = func(s sent) (lua.JoinResult, lua.Formed, error) {
+				steps[1] = func(s sent) (store.JoinResult, store.Formed, error) {
 					if c.poke {
 						m.Poke("w")
 					}
-					return joinedAll(s), lua.Formed{More: true, After: "9"}, nil
+					return joinedAll(s), store.Formed{More: true, After: "9"}, nil
 				}
-				store := &fakeStore{answer: answers(steps...)}
-				m = startFake(t, store, nil, duelWorld("w"))
+				fake := &fakeStore{answer: answers(steps...)}
+				m = startFake(t, fake, nil, duelWorld("w"))
 				m.Poke("w")
 				synctest.Wait()
-				if got := afters(store.calls()); !slices.Equal(got, c.afters) {
+				if got := afters(fake.calls()); !slices.Equal(got, c.afters) {
 					t.Errorf("looked behind %v, want %v", got, c.afters)
 				}
 			})
@@ -151,14 +151,14 @@ func TestCandidates(t *testing.T) {
 func TestMatchingThatIsStillClosedIsTriedWhenItOpens(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		closed := forms(lua.Formed{OpensIn: 1500 * time.Millisecond})
-		store := &fakeStore{answer: answers(closed, closed, forms(lua.Formed{}))}
-		m := startFake(t, store, nil, groupWorld("w", 2))
+		closed := forms(store.Formed{OpensIn: 1500 * time.Millisecond})
+		fake := &fakeStore{answer: answers(closed, closed, forms(store.Formed{}))}
+		m := startFake(t, fake, nil, groupWorld("w", 2))
 		begin := time.Now()
 		m.Poke("w")
 		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock
 		var at []time.Duration
-		for _, c := range store.calls() {
+		for _, c := range fake.calls() {
 			at = append(at, c.at.Sub(begin))
 		}
 		if want := []time.Duration{0, 1500 * time.Millisecond, 3 * time.Second}; !slices.Equal(at, want) {
@@ -170,17 +170,17 @@ func TestMatchingThatIsStillClosedIsTriedWhenItOpens(t *testing.T) {
 func TestWhatIsFormedIsObserved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		formed := lua.Formed{Matches: 1, Players: 2, WaitSum: time.Second}
-		var seen []lua.Formed
-		store := &fakeStore{answer: answers(forms(formed), forms(lua.Formed{}), forms(lua.Formed{Parked: 3}))}
-		m := startFake(t, store, func(o *Options) {
-			o.Observer.Formed = func(_ ident.World, f lua.Formed) { seen = append(seen, f) }
+		formed := store.Formed{Matches: 1, Players: 2, WaitSum: time.Second}
+		var seen []store.Formed
+		fake := &fakeStore{answer: answers(forms(formed), forms(store.Formed{}), forms(store.Formed{Parked: 3}))}
+		m := startFake(t, fake, func(o *Options) {
+			o.Observer.Formed = func(_ ident.World, f store.Formed) { seen = append(seen, f) }
 		}, groupWorld("w", 2))
 		for range 3 {
 			m.Poke("w", "no such world")
 			synctest.Wait()
 		}
-		if want := []lua.Formed{formed, {Parked: 3}}; !slices.Equal(seen, want) {
+		if want := []store.Formed{formed, {Parked: 3}}; !slices.Equal(seen, want) {
 			t.Errorf("observed %+v, want %+v", seen, want)
 		}
 	})
@@ -193,15 +193,15 @@ func TestWhatAPokeRunsIntoIsLoggedOnce(t *testing.T) {
 		lines int
 	}{
 		"a fault, and its end":         {errors.New("script status 99"), 2},
-		"an outage is the sweeper's":   {lua.ErrUnavailable, 0},
-		"a closed world is no failure": {lua.ErrWorldClosed, 0},
+		"an outage is the sweeper's":   {store.ErrUnavailable, 0},
+		"a closed world is no failure": {store.ErrWorldClosed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
-				store := &fakeStore{answer: answers(fails(c.err), fails(c.err), fails(c.err), fails(c.err), forms(lua.Formed{}))}
-				m := startFake(t, store, func(o *Options) { o.Logger = zerolog.New(zerolog.SyncWriter(&log)) }, groupWorld("w", 2))
+				fake := &fakeStore{answer: answers(fails(c.err), fails(c.err), fails(c.err), fails(c.err), forms(store.Formed{}))}
+				m := startFake(t, fake, func(o *Options) { o.Logger = zerolog.New(zerolog.SyncWriter(&log)) }, groupWorld("w", 2))
 				for range 6 {
 					m.Poke("w")
 					time.Sleep(time.Second) //nolint:forbidigo // the bubble's clock
@@ -220,29 +220,29 @@ func TestSweeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		errAway := errors.New("away")
-		store := &fakeStore{sweep: func(n int) (lua.Swept, error) {
+		fake := &fakeStore{sweep: func(n int) (store.Swept, error) {
 			switch n {
 			case 0:
-				return lua.Swept{Done: true, More: true, Gone: 1}, nil
+				return store.Swept{Done: true, More: true, Gone: 1}, nil
 			case 1:
-				return lua.Swept{Done: true, Due: []ident.World{"v"}}, nil
+				return store.Swept{Done: true, Due: []ident.World{"v"}}, nil
 			case 3, 4, 5:
-				return lua.Swept{}, errAway
+				return store.Swept{}, errAway
 			default:
-				return lua.Swept{}, nil
+				return store.Swept{}, nil
 			}
 		}}
-		var seen []lua.Swept
+		var seen []store.Swept
 		begin := time.Now()
-		m := startFake(t, store, func(o *Options) {
+		m := startFake(t, fake, func(o *Options) {
 			o.SweepInterval = 0
 			o.Logger = zerolog.New(zerolog.SyncWriter(&log))
-			o.Observer.Swept = func(s lua.Swept) { seen = append(seen, s) }
+			o.Observer.Swept = func(s store.Swept) { seen = append(seen, s) }
 		}, groupWorld("v", 2), groupWorld("w", 2))
 		time.Sleep(3*time.Second + time.Millisecond) //nolint:forbidigo // the bubble's clock
 		m.Stop()
 		var at []time.Duration
-		for _, s := range store.sweeps {
+		for _, s := range fake.sweeps {
 			at = append(at, s.Sub(begin)/time.Millisecond)
 		}
 		if want := []time.Duration{500, 500, 1000, 1500, 2000, 2500, 3000}; !slices.Equal(at, want) {
@@ -251,7 +251,7 @@ func TestSweeps(t *testing.T) {
 		if len(seen) != 2 || seen[0].Gone != 1 {
 			t.Errorf("observed %+v, want the two that were done", seen)
 		}
-		if calls := store.calls(); len(calls) != 1 || calls[0].rules.Name != "v" {
+		if calls := fake.calls(); len(calls) != 1 || calls[0].rules.Name != "v" {
 			t.Errorf("poked %+v, want v", calls)
 		}
 		if lines := strings.Split(strings.TrimSpace(log.String()), "\n"); len(lines) != 2 || !strings.Contains(lines[0], `"warn"`) {

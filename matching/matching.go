@@ -13,7 +13,7 @@ import (
 
 	"muster/internal/groupcommit"
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 var (
@@ -23,12 +23,12 @@ var (
 	ErrStopped = groupcommit.ErrStopped
 )
 
-// Store is what matching needs of a *lua.Store.
+// Store is what matching needs of a *store.Store.
 type Store interface {
-	JoinAndMatch(ctx context.Context, w lua.WorldRules, worldsPerPlayer int, joins []lua.Join, after lua.Cursor,
-		candidates []lua.Candidate) (lua.JoinResult, lua.Formed, error)
-	EndMatch(ctx context.Context, match ident.Match, reason lua.EndReason) error
-	Sweep(ctx context.Context, interval time.Duration, worlds []lua.WorldRules) (lua.Swept, error)
+	JoinAndMatch(ctx context.Context, w store.WorldRules, worldsPerPlayer int, joins []store.Join, after store.Cursor,
+		candidates []store.Candidate) (store.JoinResult, store.Formed, error)
+	EndMatch(ctx context.Context, match ident.Match, reason store.EndReason) error
+	Sweep(ctx context.Context, interval time.Duration, worlds []store.WorldRules) (store.Swept, error)
 }
 
 // Observer is told what happens, for metrics; any of it may be nil. The functions are called by the loops:
@@ -37,9 +37,9 @@ type Observer struct {
 	// Joined is called for every new ticket.
 	Joined func(ident.World)
 	// Formed is called for every call that formed a match or parked a player.
-	Formed func(ident.World, lua.Formed)
+	Formed func(ident.World, store.Formed)
 	// Swept is called for every sweep that this instance did.
-	Swept func(lua.Swept)
+	Swept func(store.Swept)
 }
 
 // Options are what a Matching works with.
@@ -73,7 +73,7 @@ type Matching struct {
 type served struct {
 	revision ident.Place
 	worlds   []World
-	rules    []lua.WorldRules
+	rules    []store.WorldRules
 	loops    map[ident.World]*loop
 }
 
@@ -86,16 +86,16 @@ func New(opts Options) *Matching {
 		opts.Observer.Joined = func(ident.World) {}
 	}
 	if opts.Observer.Formed == nil {
-		opts.Observer.Formed = func(ident.World, lua.Formed) {}
+		opts.Observer.Formed = func(ident.World, store.Formed) {}
 	}
 	if opts.Observer.Swept == nil {
-		opts.Observer.Swept = func(lua.Swept) {}
+		opts.Observer.Swept = func(store.Swept) {}
 	}
 	m := &Matching{opts: opts}
 	m.served.Store(&served{})
 	m.sweeper = sweeper{
 		store: opts.Store, interval: opts.SweepInterval, poke: m.Poke, swept: opts.Observer.Swept,
-		rules:    func() []lua.WorldRules { return m.served.Load().rules },
+		rules:    func() []store.WorldRules { return m.served.Load().rules },
 		failures: failures{log: opts.Logger.With().Str("script", "sweep").Logger()},
 	}
 	return m
@@ -141,7 +141,7 @@ func (m *Matching) Stop() {
 
 // SetWorlds makes worlds those that are served, as they stood at a revision; an older one than it knows is
 // ignored. Joins that wait for a world which changed are taken by its new rules; for one that is gone they
-// get lua.ErrUnknownWorld.
+// get store.ErrUnknownWorld.
 func (m *Matching) SetWorlds(revision ident.Place, worlds []World) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 
 	"muster/internal/ident"
 	"muster/internal/redistest"
-	"muster/lua"
+	"muster/store"
 )
 
 func TestMain(m *testing.M) {
@@ -53,14 +53,14 @@ func TestSetWorlds(t *testing.T) {
 func TestAWorldThatIsNewOrChangedIsLookedAt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &fakeStore{}
-		m := startFake(t, store, nil, groupWorld("same", 2), groupWorld("changed", 2))
+		fake := &fakeStore{}
+		m := startFake(t, fake, nil, groupWorld("same", 2), groupWorld("changed", 2))
 		changed := groupWorld("changed", 3)
 		changed.Revision = 2
 		m.SetWorlds(2, []World{groupWorld("same", 2), changed, groupWorld("new", 2)})
 		synctest.Wait()
 		var looked []string
-		for _, c := range store.calls() {
+		for _, c := range fake.calls() {
 			looked = append(looked, fmt.Sprintf("%s of %d", c.rules.Name, c.rules.Size))
 		}
 		slices.Sort(looked)
@@ -73,13 +73,13 @@ func TestAWorldThatIsNewOrChangedIsLookedAt(t *testing.T) {
 // blocked starts a Matching whose first call after the beginning takes a second.
 func blocked(t *testing.T, worlds ...World) (*Matching, *fakeStore) {
 	t.Helper()
-	store := &fakeStore{answer: func(n int, s sent) (lua.JoinResult, lua.Formed, error) {
+	fake := &fakeStore{answer: func(n int, s sent) (store.JoinResult, store.Formed, error) {
 		if n == 0 {
 			time.Sleep(time.Second) //nolint:forbidigo // the bubble's clock
 		}
-		return joinedAll(s), lua.Formed{}, nil
+		return joinedAll(s), store.Formed{}, nil
 	}}
-	return startFake(t, store, nil, worlds...), store
+	return startFake(t, fake, nil, worlds...), fake
 }
 
 func TestJoinsThatWaitWhileWorldsChange(t *testing.T) {
@@ -87,8 +87,8 @@ func TestJoinsThatWaitWhileWorldsChange(t *testing.T) {
 	t.Run("are taken by the new rules", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			m, store := blocked(t, groupWorld("w", 2))
-			inFlight, waiting := join(t, m, "w", lua.Join{Player: "p"}), join(t, m, "w", lua.Join{Player: "q"})
+			m, fake := blocked(t, groupWorld("w", 2))
+			inFlight, waiting := join(t, m, "w", store.Join{Player: "p"}), join(t, m, "w", store.Join{Player: "q"})
 			changed := groupWorld("w", 4)
 			changed.Revision = 2
 			m.SetWorlds(2, []World{changed, groupWorld("v", 2)})
@@ -97,12 +97,12 @@ func TestJoinsThatWaitWhileWorldsChange(t *testing.T) {
 					t.Errorf("joined %+v", o)
 				}
 			}
-			for _, c := range store.calls() {
+			for _, c := range fake.calls() {
 				if len(c.joins) == 1 && c.joins[0].Player == "q" && c.rules.Size != 4 {
 					t.Errorf("q joined by the old rules %+v", c.rules)
 				}
 			}
-			if o := <-join(t, m, "v", lua.Join{Player: "p"}); o.err != nil {
+			if o := <-join(t, m, "v", store.Join{Player: "p"}); o.err != nil {
 				t.Errorf("joined the new world: %+v", o)
 			}
 		})
@@ -111,12 +111,12 @@ func TestJoinsThatWaitWhileWorldsChange(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			m, _ := blocked(t, groupWorld("w", 2), groupWorld("v", 2))
-			inFlight, waiting := join(t, m, "w", lua.Join{Player: "p"}), join(t, m, "w", lua.Join{Player: "q"})
+			inFlight, waiting := join(t, m, "w", store.Join{Player: "p"}), join(t, m, "w", store.Join{Player: "q"})
 			m.SetWorlds(2, []World{groupWorld("v", 2)})
-			late := join(t, m, "w", lua.Join{Player: "r"})
+			late := join(t, m, "w", store.Join{Player: "r"})
 			for _, done := range []<-chan outcome{waiting, late} {
-				if o := <-done; !errors.Is(o.err, lua.ErrUnknownWorld) {
-					t.Errorf("joined %+v, want %v", o, lua.ErrUnknownWorld)
+				if o := <-done; !errors.Is(o.err, store.ErrUnknownWorld) {
+					t.Errorf("joined %+v, want %v", o, store.ErrUnknownWorld)
 				}
 			}
 			if o := <-inFlight; o.err != nil {
@@ -132,13 +132,13 @@ func TestStop(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			m, _ := blocked(t, groupWorld("w", 2))
-			inFlight, waiting := join(t, m, "w", lua.Join{Player: "p"}), join(t, m, "w", lua.Join{Player: "q"})
+			inFlight, waiting := join(t, m, "w", store.Join{Player: "p"}), join(t, m, "w", store.Join{Player: "q"})
 			m.Stop()
 			m.Stop()
 			if o := <-inFlight; o.err != nil {
 				t.Errorf("in flight: %+v", o)
 			}
-			for _, done := range []<-chan outcome{waiting, join(t, m, "w", lua.Join{Player: "r"})} {
+			for _, done := range []<-chan outcome{waiting, join(t, m, "w", store.Join{Player: "r"})} {
 				if o := <-done; !errors.Is(o.err, ErrStopped) {
 					t.Errorf("waiting: %+v, want %v", o, ErrStopped)
 				}
@@ -159,16 +159,16 @@ func TestStop(t *testing.T) {
 				t.Errorf("Start after Stop: %v", err)
 			}
 
-			store := &fakeStore{answer: answers(fails(lua.ErrStaleRevision), takes)}
+			fake := &fakeStore{answer: answers(fails(store.ErrStaleRevision), takes)}
 			var m *Matching
-			m = startFake(t, store, func(o *Options) {
+			m = startFake(t, fake, func(o *Options) {
 				o.Reload = func(context.Context) error {
 					time.Sleep(time.Second) //nolint:forbidigo // the bubble's clock
 					m.SetWorlds(2, []World{groupWorld("w", 2)})
 					return nil
 				}
 			}, groupWorld("w", 2))
-			done := join(t, m, "w", lua.Join{Player: "p"})
+			done := join(t, m, "w", store.Join{Player: "p"})
 			m.Stop()
 			if o := <-done; o.err != nil {
 				t.Errorf("in flight: %+v", o)
@@ -182,7 +182,7 @@ func TestStop(t *testing.T) {
 
 func TestAnUnknownWorld(t *testing.T) {
 	t.Parallel()
-	if _, err := New(Options{}).Join(t.Context(), "w", lua.Join{Player: "p"}); !errors.Is(err, lua.ErrUnknownWorld) {
+	if _, err := New(Options{}).Join(t.Context(), "w", store.Join{Player: "p"}); !errors.Is(err, store.ErrUnknownWorld) {
 		t.Errorf("joined an unknown world: %v", err)
 	}
 }
@@ -195,7 +195,7 @@ func TestAJoinThatNobodyWaitsFor(t *testing.T) {
 		told := map[string][]error{}
 		var mu sync.Mutex
 		start := func(ctx context.Context, name string, world ident.World) {
-			m.StartJoin(ctx, time.Now(), world, lua.Join{Player: ident.Player(name)}, func(_ JoinResult, err error) {
+			m.StartJoin(ctx, time.Now(), world, store.Join{Player: ident.Player(name)}, func(_ JoinResult, err error) {
 				mu.Lock()
 				defer mu.Unlock()
 				told[name] = append(told[name], err)
@@ -212,7 +212,7 @@ func TestAJoinThatNobodyWaitsFor(t *testing.T) {
 		m.Stop()
 		start(t.Context(), "too late", "a")
 		for name, want := range map[string]error{
-			"nowhere": lua.ErrUnknownWorld, "first": nil, "given up": context.Canceled, "next": nil,
+			"nowhere": store.ErrUnknownWorld, "first": nil, "given up": context.Canceled, "next": nil,
 			"too late": ErrStopped,
 		} {
 			if got := told[name]; len(got) != 1 || !errors.Is(got[0], want) {

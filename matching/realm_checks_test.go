@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // records are the players' records, in their order.
-func (r *realm) records(players []player) []lua.Record {
+func (r *realm) records(players []player) []store.Record {
 	r.Helper()
-	var records []lua.Record
+	var records []store.Record
 	for batch := range slices.Chunk(players, 100) {
 		var ids []ident.Player
 		for _, p := range batch {
@@ -22,7 +22,7 @@ func (r *realm) records(players []player) []lua.Record {
 			r.Fatal(err)
 		}
 		for _, st := range states {
-			record, err := lua.ParseRecord(st.Record)
+			record, err := store.ParseRecord(st.Record)
 			if err != nil {
 				r.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 
 	"muster/internal/ident"
 	"muster/internal/redistest"
-	"muster/lua"
+	"muster/store"
 )
 
 // The times of the tests' realms. Nothing ends within a test but what it waits for.
@@ -31,7 +31,7 @@ const (
 type realm struct {
 	testing.TB
 	ctx       context.Context
-	stores    []*lua.Store // one an instance; the embedded Redis is one instance's, so that all share it
+	stores    []*store.Store // one an instance; the embedded Redis is one instance's, so that all share it
 	instances []*Matching
 
 	mu       sync.Mutex
@@ -67,14 +67,14 @@ func openRealm(t testing.TB, url string, sweep time.Duration, worlds ...World) *
 	}
 	r.declare(worlds...)
 	for i := range 2 {
-		store := r.stores[i%len(r.stores)]
+		st := r.stores[i%len(r.stores)]
 		var m *Matching
 		m = New(Options{
-			Store: store, WorldsPerPlayer: func() int { return 8 }, Logger: zerolog.New(zerolog.NewTestWriter(t)),
-			Reload:        func(ctx context.Context) error { return r.load(ctx, store, m) },
+			Store: st, WorldsPerPlayer: func() int { return 8 }, Logger: zerolog.New(zerolog.NewTestWriter(t)),
+			Reload:        func(ctx context.Context) error { return r.load(ctx, st, m) },
 			SweepInterval: sweep,
 		})
-		if err := r.load(r.ctx, store, m); err != nil {
+		if err := r.load(r.ctx, st, m); err != nil {
 			t.Fatal(err)
 		}
 		r.instances = append(r.instances, m)
@@ -103,7 +103,7 @@ func (r *realm) start() {
 // openStore opens an instance's access to the realm, in an open epoch and with a lease that is renewed.
 func (r *realm) openStore(url, name string, instance ident.Instance) {
 	r.Helper()
-	s, err := lua.Open(lua.Options{URL: url, Realm: name, Instance: instance, PresenceTTL: testPresenceTTL, CallTimeout: testCallTimeout})
+	s, err := store.Open(store.Options{URL: url, Realm: name, Instance: instance, PresenceTTL: testPresenceTTL, CallTimeout: testCallTimeout})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -139,11 +139,11 @@ func (r *realm) openStore(url, name string, instance ident.Instance) {
 func (r *realm) declare(worlds ...World) {
 	r.Helper()
 	r.mu.Lock()
-	var declared []lua.DeclaredWorld
+	var declared []store.DeclaredWorld
 	for _, w := range worlds {
 		hash := strconv.Itoa(len(r.settings))
 		r.settings[hash] = w
-		declared = append(declared, lua.DeclaredWorld{Name: w.Name, State: string(w.State), Hash: hash})
+		declared = append(declared, store.DeclaredWorld{Name: w.Name, State: string(w.State), Hash: hash})
 	}
 	r.mu.Unlock()
 	if _, err := r.stores[0].DeclareWorlds(r.ctx, declared); err != nil {
@@ -152,8 +152,8 @@ func (r *realm) declare(worlds ...World) {
 }
 
 // load has an instance serve the worlds as the realm has them.
-func (r *realm) load(ctx context.Context, store *lua.Store, m *Matching) error {
-	declared, revision, err := store.ReadWorlds(ctx)
+func (r *realm) load(ctx context.Context, st *store.Store, m *Matching) error {
+	declared, revision, err := st.ReadWorlds(ctx)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (r *realm) load(ctx context.Context, store *lua.Store, m *Matching) error {
 
 // player is a player with a session on one of the instances.
 type player struct {
-	lua.Session
+	store.Session
 	on int
 }
 
@@ -182,9 +182,9 @@ func (r *realm) arrive(n int) []player {
 	r.Helper()
 	players := make([]player, n)
 	for on := range r.instances {
-		var sessions []lua.Session
+		var sessions []store.Session
 		for i := on; i < n; i += len(r.instances) {
-			sessions = append(sessions, lua.Session{Player: ident.Player(fmt.Sprintf("p%d", i))})
+			sessions = append(sessions, store.Session{Player: ident.Player(fmt.Sprintf("p%d", i))})
 		}
 		done := 0
 		for batch := range slices.Chunk(sessions, 100) {
@@ -193,7 +193,7 @@ func (r *realm) arrive(n int) []player {
 				r.Fatal(err)
 			}
 			for _, st := range states {
-				players[on+done*len(r.instances)] = player{lua.Session{Player: st.Player, Generation: st.Generation}, on}
+				players[on+done*len(r.instances)] = player{store.Session{Player: st.Player, Generation: st.Generation}, on}
 				done++
 			}
 		}
@@ -203,7 +203,7 @@ func (r *realm) arrive(n int) []player {
 
 // join joins a player by its instance.
 func (r *realm) join(p player, world ident.World) (JoinResult, error) {
-	return r.instances[p.on].Join(r.ctx, world, lua.Join{Player: p.Player, Generation: p.Generation})
+	return r.instances[p.on].Join(r.ctx, world, store.Join{Player: p.Player, Generation: p.Generation})
 }
 
 // joinAll joins many players at the same time, each to each of the worlds, which must succeed, or be too
@@ -229,9 +229,9 @@ func (r *realm) queue(players []player, world ident.World) {
 	r.Helper()
 	w, _ := r.instances[0].World(world)
 	for batch := range slices.Chunk(players, 25) {
-		var joins []lua.Join
+		var joins []store.Join
 		for _, p := range batch {
-			joins = append(joins, lua.Join{Player: p.Player, Generation: p.Generation, Key: newKey()})
+			joins = append(joins, store.Join{Player: p.Player, Generation: p.Generation, Key: newKey()})
 		}
 		result, _, err := r.stores[0].JoinAndMatch(r.ctx, w.WorldRules, 8, joins, "", nil)
 		if err != nil {

@@ -12,11 +12,11 @@ import (
 	"muster/internal/faultproxy"
 	"muster/internal/ident"
 	"muster/internal/redistest"
-	"muster/lua"
+	"muster/store"
 )
 
 func isInMatch(err error) bool {
-	var in *lua.InMatchError
+	var in *store.InMatchError
 	return errors.As(err, &in)
 }
 
@@ -70,14 +70,14 @@ func TestAPlayerWhoReturnsIsMatchedByAPoke(t *testing.T) {
 		r := startRealm(t, url, 0, groupWorld("w", 2))
 		players := r.arrive(2)
 		r.joinAll(players[:1], "w")
-		if _, err := r.stores[0].Depart(r.ctx, testGrace, []lua.Session{players[0].Session}); err != nil {
+		if _, err := r.stores[0].Depart(r.ctx, testGrace, []store.Session{players[0].Session}); err != nil {
 			t.Fatal(err)
 		}
 		r.joinAll(players[1:], "w")
 		if n := r.matched(players); n != 0 {
 			t.Fatalf("%d are matched while one is away", n)
 		}
-		if _, err := r.stores[0].Arrive(r.ctx, []lua.Session{{Player: players[0].Player}}); err != nil {
+		if _, err := r.stores[0].Arrive(r.ctx, []store.Session{{Player: players[0].Player}}); err != nil {
 			t.Fatal(err)
 		}
 		r.instances[0].Poke("w")
@@ -126,12 +126,12 @@ func TestWorldsThatAnotherInstanceChanged(t *testing.T) {
 		if w, _ := r.instances[players[2].on].World("w"); w.Size != 4 {
 			t.Errorf("the world still has the size %d", w.Size)
 		}
-		if _, err := r.join(players[4], "v"); !errors.Is(err, lua.ErrUnknownWorld) {
+		if _, err := r.join(players[4], "v"); !errors.Is(err, store.ErrUnknownWorld) {
 			t.Errorf("joined a world that is gone: %v", err)
 		}
 		closed.State = Closed
 		r.declare(closed)
-		if _, err := r.join(players[4], "w"); !errors.Is(err, lua.ErrWorldClosed) {
+		if _, err := r.join(players[4], "w"); !errors.Is(err, store.ErrWorldClosed) {
 			t.Errorf("joined a closed world: %v", err)
 		}
 	})
@@ -179,18 +179,18 @@ func TestAReplyThatIsLostOnTheWay(t *testing.T) {
 	players := r.arrive(2)
 
 	proxy.SwallowRepliesTo("add_to_queue_marker", 1)
-	if _, err := r.instances[0].Join(r.ctx, "w", lua.Join{
+	if _, err := r.instances[0].Join(r.ctx, "w", store.Join{
 		Player: players[0].Player, Generation: players[0].Generation, Fingerprint: "add_to_queue_marker",
 	}); err != nil {
 		t.Errorf("joined alone: %v", err)
 	}
 
 	proxy.SwallowRepliesTo("the_other_marker", 1)
-	_, err = r.instances[1].Join(r.ctx, "w", lua.Join{
+	_, err = r.instances[1].Join(r.ctx, "w", store.Join{
 		Player: players[1].Player, Generation: players[1].Generation, Fingerprint: "the_other_marker",
 	})
-	if !errors.Is(err, lua.ErrUnavailable) { // its ticket was taken by the match: only the state tells
-		t.Errorf("joined into a match: %v, want %v", err, lua.ErrUnavailable)
+	if !errors.Is(err, store.ErrUnavailable) { // its ticket was taken by the match: only the state tells
+		t.Errorf("joined into a match: %v, want %v", err, store.ErrUnavailable)
 	}
 	r.awaitMatched(players, 0)
 	r.checkMatches(players)
@@ -227,7 +227,7 @@ func benchmarkJoinToMatch(b *testing.B, url string, w World, crowd int) {
 		for _, record := range r.records(players) {
 			if !ended[record.Match] {
 				ended[record.Match] = true
-				if err := r.stores[0].EndMatch(r.ctx, record.Match, lua.Ended); err != nil {
+				if err := r.stores[0].EndMatch(r.ctx, record.Match, store.Ended); err != nil {
 					b.Fatal(err)
 				}
 			}

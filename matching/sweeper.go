@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // DefaultSweepInterval is how often what time changes is looked at; a deadline is kept to that.
@@ -15,9 +15,9 @@ const DefaultSweepInterval = 500 * time.Millisecond
 type sweeper struct {
 	store    Store
 	interval time.Duration
-	rules    func() []lua.WorldRules
+	rules    func() []store.WorldRules
 	poke     func(...ident.World)
-	swept    func(lua.Swept)
+	swept    func(store.Swept)
 	failures failures
 }
 

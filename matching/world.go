@@ -1,6 +1,6 @@
 package matching
 
-import "muster/lua"
+import "muster/store"
 
 // Mode is how a world puts players together.
 type Mode string
@@ -24,7 +24,7 @@ const (
 // World is a world as this instance serves it. Of the rules, Pairs follows from Mode, and where that is Fill, Size is 1:
 // nobody waits for anybody.
 type World struct {
-	lua.WorldRules
+	store.WorldRules
 	Mode  Mode
 	State State
 	// Rooms are the names of a match's rooms; each match gets an id for every one.

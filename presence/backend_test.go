@@ -11,15 +11,15 @@ import (
 
 	"muster/internal/ident"
 	"muster/internal/redistest"
-	"muster/lua"
+	"muster/store"
 )
 
 // duel is the one world of these tests.
-var duel = lua.WorldRules{Name: "duel", Size: 2, Scan: 10, MatchHold: time.Hour, TicketTTL: time.Hour, Tick: time.Second}
+var duel = store.WorldRules{Name: "duel", Size: 2, Scan: 10, MatchHold: time.Hour, TicketTTL: time.Hour, Tick: time.Second}
 
 // hookedStore is a real store whose calls are noted, and can be interfered with.
 type hookedStore struct {
-	*lua.Store
+	*store.Store
 	*journal
 
 	mu sync.Mutex
@@ -47,7 +47,7 @@ func (h *hookedStore) fails(call string) error {
 		return nil
 	}
 	delete(h.failing, call)
-	return lua.ErrUnavailable
+	return store.ErrUnavailable
 }
 
 func (h *hookedStore) hook(when map[string]func(), call string, f func()) {
@@ -71,13 +71,13 @@ func (h *hookedStore) SetEpoch(e ident.Place) {
 	h.Store.SetEpoch(e)
 }
 
-func (h *hookedStore) OpenEpoch(ctx context.Context, floor ident.Place) (lua.Epoch, error) {
+func (h *hookedStore) OpenEpoch(ctx context.Context, floor ident.Place) (store.Epoch, error) {
 	h.add("openEpoch")
 	h.run(h.before, "openEpoch")
 	return h.Store.OpenEpoch(ctx, floor)
 }
 
-func (h *hookedStore) AssertState(ctx context.Context, epoch ident.Place, a []lua.Assertion) ([]lua.Asserted, error) {
+func (h *hookedStore) AssertState(ctx context.Context, epoch ident.Place, a []store.Assertion) ([]store.Asserted, error) {
 	if h.Epoch() == epoch {
 		h.add("late: the epoch is set already")
 	}
@@ -89,7 +89,7 @@ func (h *hookedStore) AssertState(ctx context.Context, epoch ident.Place, a []lu
 	return h.Store.AssertState(ctx, epoch, a)
 }
 
-func (h *hookedStore) Arrive(ctx context.Context, sessions []lua.Session) ([]lua.PlayerState, error) {
+func (h *hookedStore) Arrive(ctx context.Context, sessions []store.Session) ([]store.PlayerState, error) {
 	states, err := h.Store.Arrive(ctx, sessions)
 	if err == nil {
 		h.add("arrive %s", names(sessions))
@@ -98,7 +98,7 @@ func (h *hookedStore) Arrive(ctx context.Context, sessions []lua.Session) ([]lua
 	return states, err
 }
 
-func (h *hookedStore) ArriveOver(ctx context.Context, arrivals []lua.Arrival) ([]lua.PlayerState, error) {
+func (h *hookedStore) ArriveOver(ctx context.Context, arrivals []store.Arrival) ([]store.PlayerState, error) {
 	h.run(h.before, "arrive")
 	states, err := h.Store.ArriveOver(ctx, arrivals)
 	if err == nil {
@@ -108,7 +108,7 @@ func (h *hookedStore) ArriveOver(ctx context.Context, arrivals []lua.Arrival) ([
 	return states, err
 }
 
-func (h *hookedStore) Depart(ctx context.Context, grace time.Duration, sessions []lua.Session) ([]error, error) {
+func (h *hookedStore) Depart(ctx context.Context, grace time.Duration, sessions []store.Session) ([]error, error) {
 	errs, err := h.Store.Depart(ctx, grace, sessions)
 	if err == nil {
 		h.add("depart %s", names(sessions))
@@ -167,7 +167,7 @@ func newRealm(t *testing.T, url, name string) *realm {
 	r := &realm{T: t, journal: j, ctx: context.Background(), sessions: newSessions(j, backendHeartbeat)}
 	r.store = &hookedStore{Store: openStore(t, url, name, "here"), journal: j, before: map[string]func(){}, after: map[string]func(){}}
 	declare := func(ctx context.Context, epoch ident.Place) error {
-		return r.store.DeclareWorldsIn(ctx, epoch, []lua.DeclaredWorld{{Name: duel.Name, State: "open", Hash: "h"}})
+		return r.store.DeclareWorldsIn(ctx, epoch, []store.DeclaredWorld{{Name: duel.Name, State: "open", Hash: "h"}})
 	}
 	r.keeper = New(Options{
 		Store: r.store, Sessions: r.sessions, Worlds: &fakeWorlds{journal: j, declare: declare}, Log: zerolog.Nop(),
@@ -182,9 +182,9 @@ func newRealm(t *testing.T, url, name string) *realm {
 	return r
 }
 
-func openStore(t *testing.T, url, realm string, instance ident.Instance) *lua.Store {
+func openStore(t *testing.T, url, realm string, instance ident.Instance) *store.Store {
 	t.Helper()
-	s, err := lua.Open(lua.Options{
+	s, err := store.Open(store.Options{
 		URL: url, Realm: realm, Instance: instance, PresenceTTL: testTTL, Drain: time.Second, Recovery: time.Millisecond,
 		CallTimeout: 30 * time.Second, // under the race detector, on a busy machine, the embedded Redis takes its time
 	})
@@ -216,11 +216,11 @@ func (r *realm) startArrivals() {
 }
 
 // arrive has a player arrive as a new session, which is connected.
-func (r *realm) arrive(player ident.Player) lua.Session {
+func (r *realm) arrive(player ident.Player) store.Session {
 	r.Helper()
-	var session lua.Session
+	var session store.Session
 	r.eventually(string(player)+" arrives", func() bool { // a busy machine is as good as away
-		st, err := r.keeper.Arrive(r.ctx, lua.Session{Player: player}, isThere)
+		st, err := r.keeper.Arrive(r.ctx, store.Session{Player: player}, isThere)
 		if err == nil {
 			session = r.sessions.enter(st)
 		}
@@ -230,7 +230,7 @@ func (r *realm) arrive(player ident.Player) lua.Session {
 }
 
 // join queues a session's player, which its session knows then.
-func (r *realm) join(session lua.Session) {
+func (r *realm) join(session store.Session) {
 	r.Helper()
 	worlds, revision, err := r.store.ReadWorlds(r.ctx)
 	if err != nil || len(worlds) != 1 {
@@ -238,13 +238,13 @@ func (r *realm) join(session lua.Session) {
 	}
 	rules := duel
 	rules.Revision = worlds[0].Revision
-	joined, _, err := r.store.JoinAndMatch(r.ctx, rules, 8, []lua.Join{{Player: session.Player, Generation: session.Generation, Key: "~k"}}, "", nil)
+	joined, _, err := r.store.JoinAndMatch(r.ctx, rules, 8, []store.Join{{Player: session.Player, Generation: session.Generation, Key: "~k"}}, "", nil)
 	if err != nil || joined.Joined[0].Err != nil {
 		r.Fatalf("join at revision %s: %+v, %v", revision, joined, err)
 	}
 	r.sessions.mu.Lock()
 	defer r.sessions.mu.Unlock()
-	record, err := lua.ParseRecord(joined.Joined[0].Record)
+	record, err := store.ParseRecord(joined.Joined[0].Record)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -254,11 +254,11 @@ func (r *realm) join(session lua.Session) {
 }
 
 // outcome is what a refresh of a session comes to: nil if it is live here.
-func (r *realm) outcome(session lua.Session) error {
+func (r *realm) outcome(session store.Session) error {
 	r.Helper()
 	var outcome error
 	r.eventually("an answer to a refresh", func() bool {
-		errs, err := r.store.Refresh(r.ctx, []lua.Session{session})
+		errs, err := r.store.Refresh(r.ctx, []store.Session{session})
 		if err == nil {
 			outcome = errs[0]
 		}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"muster/lua"
+	"muster/store"
 )
 
 // departures are sessions whose connections are gone and whose players have to be told so. They wait here
@@ -16,15 +16,15 @@ type departures struct {
 
 	mu sync.Mutex
 	// guarded by mu
-	waiting map[time.Duration][]lua.Session
+	waiting map[time.Duration][]store.Session
 }
 
 func (d *departures) init() {
 	d.wake = make(chan struct{}, 1)
-	d.waiting = map[time.Duration][]lua.Session{}
+	d.waiting = map[time.Duration][]store.Session{}
 }
 
-func (d *departures) add(grace time.Duration, sessions ...lua.Session) {
+func (d *departures) add(grace time.Duration, sessions ...store.Session) {
 	d.mu.Lock()
 	d.waiting[grace] = append(d.waiting[grace], sessions...)
 	d.mu.Unlock()
@@ -35,7 +35,7 @@ func (d *departures) add(grace time.Duration, sessions ...lua.Session) {
 }
 
 // take takes out a batch of one grace; it is empty when nobody waits.
-func (d *departures) take() (time.Duration, []lua.Session) {
+func (d *departures) take() (time.Duration, []store.Session) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for grace, sessions := range d.waiting {
@@ -52,7 +52,7 @@ func (d *departures) take() (time.Duration, []lua.Session) {
 
 // Depart makes the player of a session whose connection is gone away for grace, if it waits anywhere. It
 // does not wait for Redis.
-func (k *Keeper) Depart(session lua.Session, grace time.Duration) {
+func (k *Keeper) Depart(session store.Session, grace time.Duration) {
 	k.leaving.add(grace, session)
 }
 
@@ -75,7 +75,7 @@ func (k *Keeper) departUntil(ctx context.Context) {
 		if err == nil {
 			return
 		}
-		if !logged && !errors.Is(err, lua.ErrUnavailable) && ctx.Err() == nil {
+		if !logged && !errors.Is(err, store.ErrUnavailable) && ctx.Err() == nil {
 			k.opts.Log.Error().Err(err).Msg("players not departed")
 			logged = true
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // fakeStore is a Redis that does as a test says; without a word it takes everything.
@@ -18,7 +18,7 @@ type fakeStore struct {
 	// guarded by mu
 	epoch  ident.Place
 	last   ident.Place
-	lease  lua.Lease
+	lease  store.Lease
 	errors map[string]error // by call
 }
 
@@ -32,7 +32,7 @@ func (f *fakeStore) fail(call string, err error) {
 	f.errors[call] = err
 }
 
-func (f *fakeStore) setLease(l lua.Lease) {
+func (f *fakeStore) setLease(l store.Lease) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lease = l
@@ -68,15 +68,15 @@ func (f *fakeStore) SetEpoch(e ident.Place) {
 	f.epoch = e
 }
 
-func (f *fakeStore) OpenEpoch(_ context.Context, floor ident.Place) (lua.Epoch, error) {
-	return lua.Epoch{Number: f.Epoch()}, f.called("openEpoch", floor.String())
+func (f *fakeStore) OpenEpoch(_ context.Context, floor ident.Place) (store.Epoch, error) {
+	return store.Epoch{Number: f.Epoch()}, f.called("openEpoch", floor.String())
 }
 
-func (f *fakeStore) AssertState(_ context.Context, _ ident.Place, a []lua.Assertion) ([]lua.Asserted, error) {
-	return make([]lua.Asserted, len(a)), f.called("assertState", "")
+func (f *fakeStore) AssertState(_ context.Context, _ ident.Place, a []store.Assertion) ([]store.Asserted, error) {
+	return make([]store.Asserted, len(a)), f.called("assertState", "")
 }
 
-func (f *fakeStore) RenewLease(context.Context) (lua.Lease, error) {
+func (f *fakeStore) RenewLease(context.Context) (store.Lease, error) {
 	err := f.called("renewLease", "")
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,12 +85,12 @@ func (f *fakeStore) RenewLease(context.Context) (lua.Lease, error) {
 
 func (f *fakeStore) EndLease(context.Context) error { return f.called("endLease", "") }
 
-func (f *fakeStore) Arrive(_ context.Context, sessions []lua.Session) ([]lua.PlayerState, error) {
+func (f *fakeStore) Arrive(_ context.Context, sessions []store.Session) ([]store.PlayerState, error) {
 	err := f.called("arrive", names(sessions))
 	f.travel()
-	states := make([]lua.PlayerState, len(sessions))
+	states := make([]store.PlayerState, len(sessions))
 	for i, s := range sessions {
-		states[i] = lua.PlayerState{Player: s.Player, Generation: s.Generation}
+		states[i] = store.PlayerState{Player: s.Player, Generation: s.Generation}
 		if s.Generation == 0 {
 			f.mu.Lock()
 			f.last++
@@ -101,23 +101,23 @@ func (f *fakeStore) Arrive(_ context.Context, sessions []lua.Session) ([]lua.Pla
 	return states, err
 }
 
-func (f *fakeStore) ArriveOver(ctx context.Context, arrivals []lua.Arrival) ([]lua.PlayerState, error) {
+func (f *fakeStore) ArriveOver(ctx context.Context, arrivals []store.Arrival) ([]store.PlayerState, error) {
 	return f.Arrive(ctx, sessionsOf(arrivals))
 }
 
-func sessionsOf(arrivals []lua.Arrival) []lua.Session {
-	sessions := make([]lua.Session, len(arrivals))
+func sessionsOf(arrivals []store.Arrival) []store.Session {
+	sessions := make([]store.Session, len(arrivals))
 	for i, a := range arrivals {
 		sessions[i] = a.Session
 	}
 	return sessions
 }
 
-func (f *fakeStore) Refresh(_ context.Context, sessions []lua.Session) ([]error, error) {
+func (f *fakeStore) Refresh(_ context.Context, sessions []store.Session) ([]error, error) {
 	return make([]error, len(sessions)), f.called("refresh", names(sessions))
 }
 
-func (f *fakeStore) Depart(_ context.Context, grace time.Duration, sessions []lua.Session) ([]error, error) {
+func (f *fakeStore) Depart(_ context.Context, grace time.Duration, sessions []store.Session) ([]error, error) {
 	f.travel()
 	return make([]error, len(sessions)), f.called("depart", names(sessions)+" "+grace.String())
 }

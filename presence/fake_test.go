@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 const (
@@ -53,7 +53,7 @@ func (j *journal) of(words ...string) []string {
 func (j *journal) count(words ...string) int { return len(j.of(words...)) }
 
 // names are the players of sessions.
-func names(sessions []lua.Session) string {
+func names(sessions []store.Session) string {
 	var list []string
 	for _, s := range sessions {
 		list = append(list, string(s.Player))
@@ -68,7 +68,7 @@ type fakeSessions struct {
 
 	mu sync.Mutex
 	// guarded by mu
-	here   map[lua.Session]lua.Assertion
+	here   map[store.Session]store.Assertion
 	behind bool
 	beats  int
 
@@ -76,18 +76,18 @@ type fakeSessions struct {
 }
 
 func newSessions(j *journal, heartbeat time.Duration) *fakeSessions {
-	return &fakeSessions{journal: j, here: map[lua.Session]lua.Assertion{}, heartbeat: heartbeat}
+	return &fakeSessions{journal: j, here: map[store.Session]store.Assertion{}, heartbeat: heartbeat}
 }
 
-func (f *fakeSessions) enter(st lua.PlayerState) lua.Session {
-	session := lua.Session{Player: st.Player, Generation: st.Generation}
+func (f *fakeSessions) enter(st store.PlayerState) store.Session {
+	session := store.Session{Player: st.Player, Generation: st.Generation}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.here[session] = lua.Assertion{Session: session, AsOf: st.AsOf, Record: st.Record, Match: st.Match}
+	f.here[session] = store.Assertion{Session: session, AsOf: st.AsOf, Record: st.Record, Match: st.Match}
 	return session
 }
 
-func (f *fakeSessions) leave(session lua.Session) {
+func (f *fakeSessions) leave(session store.Session) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.here, session)
@@ -105,34 +105,34 @@ const testBeats = 50
 func (f *fakeSessions) BeatInterval() time.Duration { return f.heartbeat / testBeats }
 
 // Beat has each session heard once a heartbeat, evenly spread by generation.
-func (f *fakeSessions) Beat() []lua.Session {
+func (f *fakeSessions) Beat() []store.Session {
 	f.add("beat")
 	f.mu.Lock()
 	beat := f.beats % testBeats
 	f.beats++
 	f.mu.Unlock()
-	return slices.DeleteFunc(f.Sessions(), func(s lua.Session) bool { return int(s.Generation)%testBeats != beat })
+	return slices.DeleteFunc(f.Sessions(), func(s store.Session) bool { return int(s.Generation)%testBeats != beat })
 }
 
-func (f *fakeSessions) Departed([]lua.Session) {}
+func (f *fakeSessions) Departed([]store.Session) {}
 
-func (f *fakeSessions) Sessions() []lua.Session {
+func (f *fakeSessions) Sessions() []store.Session {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Collect(maps.Keys(f.here))
 }
 
-func (f *fakeSessions) Assertions() []lua.Assertion {
+func (f *fakeSessions) Assertions() []store.Assertion {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.SortedFunc(maps.Values(f.here), func(a, b lua.Assertion) int { return strings.Compare(string(a.Player), string(b.Player)) })
+	return slices.SortedFunc(maps.Values(f.here), func(a, b store.Assertion) int { return strings.Compare(string(a.Player), string(b.Player)) })
 }
 
 // forget has a session know of its player what it knew before anything happened.
-func (f *fakeSessions) forget(session lua.Session) {
+func (f *fakeSessions) forget(session store.Session) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.here[session] = lua.Assertion{Session: session}
+	f.here[session] = store.Assertion{Session: session}
 }
 
 // play has sessions of players in complete matches of one size.
@@ -146,7 +146,7 @@ func (f *fakeSessions) play(matches, size int) {
 		}
 		text := fmt.Sprintf("complete|%d|1|duel|%d|%d|play=r|%s|", at.UnixMicro(), at.UnixMicro(), ends, strings.Join(players, ";"))
 		for _, p := range players {
-			f.enter(lua.PlayerState{
+			f.enter(store.PlayerState{
 				Player: ident.Player(p), Generation: ident.Place(at.UnixMicro()), AsOf: ident.Place(at.UnixMicro()),
 				Record: fmt.Sprintf("%d|m%d|%d||", at.UnixMicro(), m, ends), Match: text,
 			})
@@ -154,14 +154,14 @@ func (f *fakeSessions) play(matches, size int) {
 	}
 }
 
-func (f *fakeSessions) Has(session lua.Session) bool {
+func (f *fakeSessions) Has(session store.Session) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	_, ok := f.here[session]
 	return ok
 }
 
-func (f *fakeSessions) Apply(states []lua.PlayerState) {
+func (f *fakeSessions) Apply(states []store.PlayerState) {
 	for _, st := range states {
 		if st.Err == nil {
 			f.add("apply %s", st.Player)
@@ -170,7 +170,7 @@ func (f *fakeSessions) Apply(states []lua.PlayerState) {
 }
 
 // Replaced ends those that are older, as a hub does.
-func (f *fakeSessions) Replaced(newer lua.Session) {
+func (f *fakeSessions) Replaced(newer store.Session) {
 	for _, s := range f.Sessions() {
 		if s.Player == newer.Player && s.Generation < newer.Generation {
 			f.add("replaced %s", s.Player)
@@ -179,7 +179,7 @@ func (f *fakeSessions) Replaced(newer lua.Session) {
 	}
 }
 
-func (f *fakeSessions) Doubt(sessions []lua.Session) {
+func (f *fakeSessions) Doubt(sessions []store.Session) {
 	if len(sessions) > 0 {
 		f.add("doubt %s", names(sessions))
 	}

@@ -12,41 +12,41 @@ import (
 
 	"muster/internal/groupcommit"
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // Store is what a Keeper needs of the state in Redis.
 type Store interface {
 	Epoch() ident.Place
 	SetEpoch(ident.Place)
-	OpenEpoch(ctx context.Context, floor ident.Place) (lua.Epoch, error)
-	AssertState(ctx context.Context, epoch ident.Place, assertions []lua.Assertion) ([]lua.Asserted, error)
-	RenewLease(ctx context.Context) (lua.Lease, error)
+	OpenEpoch(ctx context.Context, floor ident.Place) (store.Epoch, error)
+	AssertState(ctx context.Context, epoch ident.Place, assertions []store.Assertion) ([]store.Asserted, error)
+	RenewLease(ctx context.Context) (store.Lease, error)
 	EndLease(ctx context.Context) error
-	Arrive(ctx context.Context, sessions []lua.Session) ([]lua.PlayerState, error)
-	ArriveOver(ctx context.Context, arrivals []lua.Arrival) ([]lua.PlayerState, error)
-	Refresh(ctx context.Context, sessions []lua.Session) ([]error, error)
-	Depart(ctx context.Context, grace time.Duration, sessions []lua.Session) ([]error, error)
+	Arrive(ctx context.Context, sessions []store.Session) ([]store.PlayerState, error)
+	ArriveOver(ctx context.Context, arrivals []store.Arrival) ([]store.PlayerState, error)
+	Refresh(ctx context.Context, sessions []store.Session) ([]error, error)
+	Depart(ctx context.Context, grace time.Duration, sessions []store.Session) ([]error, error)
 }
 
 // Sessions are those on this instance, as the hub has them.
 type Sessions interface {
 	// Beat pings the sessions that are due, closes those that are silent, and returns those whose presence is to be
 	// refreshed. It is to be called once every BeatInterval.
-	Beat() []lua.Session
+	Beat() []store.Session
 	BeatInterval() time.Duration
 	// Sessions are all that have arrived, Assertions what they last saw.
-	Sessions() []lua.Session
-	Assertions() []lua.Assertion
+	Sessions() []store.Session
+	Assertions() []store.Assertion
 	// Has tells whether a session is still connected. Departed forgets sessions that are not.
-	Has(session lua.Session) bool
-	Departed(sessions []lua.Session)
+	Has(session store.Session) bool
+	Departed(sessions []store.Session)
 	// Apply brings states to their sessions, passing over those with an Err; Replaced ends sessions that are
 	// older than a generation.
-	Apply(states []lua.PlayerState)
-	Replaced(newer lua.Session)
+	Apply(states []store.PlayerState)
+	Replaced(newer store.Session)
 	// Doubt has sessions' states read and sent by the next Heal; LookAgain reads those of all.
-	Doubt(sessions []lua.Session)
+	Doubt(sessions []store.Session)
 	Heal(ctx context.Context) error
 	LookAgain(ctx context.Context, published int64) error
 	// Behind tells of messages that have not arrived, of those counted; RestartNumbers counts anew.
@@ -98,7 +98,7 @@ var started = time.Now()
 // Keeper keeps the leases of an instance and its players.
 type Keeper struct {
 	opts     Options
-	arrivals *groupcommit.Committer[*arrival, lua.PlayerState]
+	arrivals *groupcommit.Committer[*arrival, store.PlayerState]
 	leaving  departures
 	flight   singleflight.Group
 	asserted assertions
@@ -113,14 +113,14 @@ type Keeper struct {
 	mu sync.Mutex
 	// guarded by mu
 	todo   healing
-	heard  map[lua.Session]struct{} // to be refreshed
+	heard  map[store.Session]struct{} // to be refreshed
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 }
 
 // New makes a Keeper. It does nothing before Start.
 func New(opts Options) *Keeper {
-	k := &Keeper{opts: opts, heal: make(chan struct{}, 1), fresh: make(chan struct{}, 1), heard: map[lua.Session]struct{}{}}
+	k := &Keeper{opts: opts, heal: make(chan struct{}, 1), fresh: make(chan struct{}, 1), heard: map[store.Session]struct{}{}}
 	k.arrivals = groupcommit.New(groupcommit.Options{Max: arriveBatch}, k.commitArrivals)
 	k.leaving.init()
 	return k

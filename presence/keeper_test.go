@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // inBubble runs a test of a Keeper between fakes, which is stopped at its end.
@@ -40,9 +40,9 @@ func pass(d time.Duration) {
 // isThere is of a connection that stays.
 func isThere() bool { return true }
 
-func (b *fakeBundle) arrive(player ident.Player) lua.Session {
+func (b *fakeBundle) arrive(player ident.Player) store.Session {
 	b.Helper()
-	st, err := b.keeper.Arrive(b.Context(), lua.Session{Player: player}, isThere)
+	st, err := b.keeper.Arrive(b.Context(), store.Session{Player: player}, isThere)
 	if err != nil {
 		b.Errorf("%s arrives: %v", player, err)
 	}
@@ -90,7 +90,7 @@ func TestAnArrivalOfWhoWaitsNowherePokesNobody(t *testing.T) {
 
 func TestAwayIsSaidOnce(t *testing.T) {
 	inBubble(t, func(b *fakeBundle) {
-		b.store.fail("renewLease", lua.ErrUnavailable)
+		b.store.fail("renewLease", store.ErrUnavailable)
 		b.start()
 		pass(10 * time.Second)
 		if b.keeper.Ready() {
@@ -110,7 +110,7 @@ func TestAwayIsSaidOnce(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("logged %q, want %q", got, want)
 		}
-		b.store.fail("renewLease", lua.ErrUnavailable)
+		b.store.fail("renewLease", store.ErrUnavailable)
 		pass(3 * time.Second)
 		if b.keeper.Ready() {
 			t.Error("ready though Redis is away for the length of a lease")
@@ -120,11 +120,11 @@ func TestAwayIsSaidOnce(t *testing.T) {
 
 func TestRenewal_SaysEachTroubleOnce(t *testing.T) {
 	inBubble(t, func(b *fakeBundle) {
-		b.store.fail("renewLease", lua.ErrUnavailable)
+		b.store.fail("renewLease", store.ErrUnavailable)
 		b.start()
 		for _, sentence := range []string{"add +info", "add +xadd"} {
 			pass(3 * time.Second)
-			b.store.fail("renewLease", &lua.SetupError{Sentence: sentence})
+			b.store.fail("renewLease", &store.SetupError{Sentence: sentence})
 		}
 		pass(3 * time.Second)
 		if b.keeper.Ready() {
@@ -158,9 +158,9 @@ func TestALeaseThatLapsedHasAllArriveAgain(t *testing.T) {
 		for _, p := range []ident.Player{"p", "q"} {
 			b.arrive(p)
 		}
-		b.store.setLease(lua.Lease{Lapsed: true, Published: 7})
+		b.store.setLease(store.Lease{Lapsed: true, Published: 7})
 		pass(renewInterval)
-		b.store.setLease(lua.Lease{Published: 7})
+		b.store.setLease(store.Lease{Published: 7})
 		pass(5 * renewInterval)
 		b.want("restart", "restart 7")
 		if got := b.of("apply"); len(got) != 2 {
@@ -176,7 +176,7 @@ func TestAfterARenewalThatFailedAllArriveAgain(t *testing.T) {
 		b.arrive("p")
 		pass(3 * renewInterval)
 		b.want("apply")
-		b.store.fail("renewLease", lua.ErrUnavailable)
+		b.store.fail("renewLease", store.ErrUnavailable)
 		pass(renewInterval)
 		b.store.fail("renewLease", nil)
 		pass(5 * renewInterval)
@@ -188,10 +188,10 @@ func TestAnArrivalAgainThatFailsIsDoneAgain(t *testing.T) {
 	inBubble(t, func(b *fakeBundle) {
 		b.start()
 		b.arrive("p")
-		b.store.fail("arrive", lua.ErrUnavailable)
-		b.store.setLease(lua.Lease{Lapsed: true})
+		b.store.fail("arrive", store.ErrUnavailable)
+		b.store.setLease(store.Lease{Lapsed: true})
 		pass(renewInterval)
-		b.store.setLease(lua.Lease{})
+		b.store.setLease(store.Lease{})
 		pass(3 * renewInterval)
 		b.want("apply")
 		b.store.fail("arrive", nil)
@@ -202,7 +202,7 @@ func TestAnArrivalAgainThatFailsIsDoneAgain(t *testing.T) {
 
 func TestWhatIsMissedIsReadIfItDoesNotComeShortly(t *testing.T) {
 	inBubble(t, func(b *fakeBundle) {
-		b.store.setLease(lua.Lease{Published: 5})
+		b.store.setLease(store.Lease{Published: 5})
 		b.start()
 		pass(3 * renewInterval)
 		b.want("look")
@@ -220,14 +220,14 @@ func TestWhatIsMissedIsReadIfItDoesNotComeShortly(t *testing.T) {
 }
 
 func TestDeparturesWaitUntilRedisTakesThem(t *testing.T) {
-	for name, failure := range map[string]error{"away": lua.ErrUnavailable, "at fault": errors.New("script error")} {
+	for name, failure := range map[string]error{"away": store.ErrUnavailable, "at fault": errors.New("script error")} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *fakeBundle) {
 				b.start()
 				b.store.fail("depart", failure)
-				b.keeper.Depart(lua.Session{Player: "p", Generation: 1}, testGrace)
+				b.keeper.Depart(store.Session{Player: "p", Generation: 1}, testGrace)
 				pass(time.Minute)
-				b.keeper.Depart(lua.Session{Player: "q", Generation: 2}, time.Second)
+				b.keeper.Depart(store.Session{Player: "q", Generation: 2}, time.Second)
 				pass(time.Minute)
 				failed := b.count("depart")
 				if failed < 100 || failed > 3*int(2*time.Minute/retryInterval) {
@@ -253,7 +253,7 @@ func TestRefresh_LeavesInEvenBatches(t *testing.T) {
 	const players = 10_000
 	inBubble(t, func(b *fakeBundle) {
 		for i := range ident.Place(players) {
-			b.sessions.enter(lua.PlayerState{Player: ident.Player(fmt.Sprintf("p%d", i)), Generation: i + 1})
+			b.sessions.enter(store.PlayerState{Player: ident.Player(fmt.Sprintf("p%d", i)), Generation: i + 1})
 		}
 		b.start()
 		pass(testHeartbeat / 2)
@@ -278,7 +278,7 @@ func TestRefresh_LeavesInEvenBatches(t *testing.T) {
 
 func TestARefreshThatFailsIsTriedAgainSoon(t *testing.T) {
 	inBubble(t, func(b *fakeBundle) {
-		b.sessions.enter(lua.PlayerState{Player: "p", Generation: 4}) // of the fifth beat
+		b.sessions.enter(store.PlayerState{Player: "p", Generation: 4}) // of the fifth beat
 		b.store.fail("refresh", errors.New("script error"))
 		b.start()
 		pass(testHeartbeat/refreshParts + 2*retryInterval)
@@ -296,8 +296,8 @@ func TestARefreshThatFailsIsTriedAgainSoon(t *testing.T) {
 
 func TestAPlayerThatLeftIsNotRefreshedLater(t *testing.T) {
 	inBubble(t, func(b *fakeBundle) {
-		session := b.sessions.enter(lua.PlayerState{Player: "p", Generation: 4})
-		b.store.fail("refresh", lua.ErrUnavailable)
+		session := b.sessions.enter(store.PlayerState{Player: "p", Generation: 4})
+		b.store.fail("refresh", store.ErrUnavailable)
 		b.start()
 		pass(testHeartbeat / refreshParts)
 		b.sessions.leave(session)
@@ -315,8 +315,8 @@ func TestStopDepartsThenGivesTheLeaseBack(t *testing.T) {
 		if err := b.keeper.Start(b.Context()); err == nil {
 			t.Error("started twice")
 		}
-		b.store.fail("depart", lua.ErrUnavailable)
-		b.keeper.Depart(lua.Session{Player: "p", Generation: 1}, testGrace)
+		b.store.fail("depart", store.ErrUnavailable)
+		b.keeper.Depart(store.Session{Player: "p", Generation: 1}, testGrace)
 		pass(renewInterval / 10)
 		time.AfterFunc(time.Second, func() { b.store.fail("depart", nil) })
 		b.keeper.Stop(b.Context())
@@ -336,8 +336,8 @@ func TestStopDepartsThenGivesTheLeaseBack(t *testing.T) {
 func TestStopEndsWhileRedisIsAway(t *testing.T) {
 	inBubble(t, func(b *fakeBundle) {
 		b.start()
-		b.store.fail("depart", lua.ErrUnavailable)
-		b.keeper.Depart(lua.Session{Player: "p", Generation: 1}, testGrace)
+		b.store.fail("depart", store.ErrUnavailable)
+		b.keeper.Depart(store.Session{Player: "p", Generation: 1}, testGrace)
 		ctx, cancel := context.WithTimeout(b.Context(), 2*time.Second)
 		defer cancel()
 		start := time.Now()

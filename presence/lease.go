@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // renewLoop renews the instance's lease. Everything else that waits for Redis to be back hangs on it.
@@ -40,7 +40,7 @@ const redisAway = "redis is away; waiting for it"
 
 // trouble is what keeps the lease from being renewed, in a sentence; "" for nothing.
 func trouble(err error) string {
-	var setup *lua.SetupError
+	var setup *store.SetupError
 	switch {
 	case err == nil:
 		return ""
@@ -174,7 +174,7 @@ func (k *Keeper) beatLoop(ctx context.Context) {
 }
 
 // refreshSoon collects sessions for the next refresh, which is at once if they fill a batch.
-func (k *Keeper) refreshSoon(sessions []lua.Session) {
+func (k *Keeper) refreshSoon(sessions []store.Session) {
 	k.mu.Lock()
 	for _, session := range sessions {
 		k.heard[session] = struct{}{}
@@ -208,7 +208,7 @@ func (k *Keeper) refreshLoop(ctx context.Context) {
 			if err == nil {
 				break
 			}
-			if !logged && !errors.Is(err, lua.ErrUnavailable) && ctx.Err() == nil {
+			if !logged && !errors.Is(err, store.ErrUnavailable) && ctx.Err() == nil {
 				k.opts.Log.Error().Err(err).Msg("presence not refreshed; trying again")
 				logged = true
 			}
@@ -237,7 +237,7 @@ func (k *Keeper) refreshCollected(ctx context.Context) error {
 }
 
 // refresh refreshes sessions; those that are left were not.
-func (k *Keeper) refresh(ctx context.Context, sessions []lua.Session) (left []lua.Session, err error) {
+func (k *Keeper) refresh(ctx context.Context, sessions []store.Session) (left []store.Session, err error) {
 	left = k.connected(sessions)
 	for len(left) > 0 {
 		batch := left[:min(refreshBatch, len(left))]
@@ -245,12 +245,12 @@ func (k *Keeper) refresh(ctx context.Context, sessions []lua.Session) (left []lu
 		if err != nil {
 			return left, err
 		}
-		var gone []lua.Session
+		var gone []store.Session
 		for i, outcome := range outcomes {
 			switch {
-			case errors.Is(outcome, lua.ErrGone):
+			case errors.Is(outcome, store.ErrGone):
 				gone = append(gone, batch[i])
-			case errors.Is(outcome, lua.ErrReplaced):
+			case errors.Is(outcome, store.ErrReplaced):
 				k.replaced(batch[i])
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 	"muster/internal/ident"
 	"muster/internal/redistest"
-	"muster/lua"
+	"muster/store"
 )
 
 func TestWhoLosesItsLeaseArrivesAgain(t *testing.T) {
@@ -33,7 +33,7 @@ func TestWhosePresenceIsGoneArrivesAgain(t *testing.T) {
 		r.start()
 		session := r.arrive("p")
 		r.join(session)
-		if _, err := r.store.Store.Depart(r.ctx, testGrace, []lua.Session{session}); err != nil {
+		if _, err := r.store.Store.Depart(r.ctx, testGrace, []store.Session{session}); err != nil {
 			r.Fatal(err)
 		}
 		r.eventually("p is live again", func() bool { return r.outcome(session) == nil })
@@ -50,15 +50,15 @@ func TestWhoIsReplacedElsewhereIsEnded(t *testing.T) {
 	session := r.arrive("p")
 	other := openStore(t, server.URL(), name, "there")
 	other.SetEpoch(r.store.Epoch())
-	states, err := other.Arrive(r.ctx, []lua.Session{{Player: "p"}})
+	states, err := other.Arrive(r.ctx, []store.Session{{Player: "p"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.eventually("p is replaced", func() bool { return r.count("replaced") > 0 })
-	if err := r.outcome(session); !errors.Is(err, lua.ErrReplaced) {
+	if err := r.outcome(session); !errors.Is(err, store.ErrReplaced) {
 		t.Errorf("the older session is %v", err)
 	}
-	if errs, err := other.Refresh(r.ctx, []lua.Session{{Player: "p", Generation: states[0].Generation}}); err != nil || errs[0] != nil {
+	if errs, err := other.Refresh(r.ctx, []store.Session{{Player: "p", Generation: states[0].Generation}}); err != nil || errs[0] != nil {
 		t.Errorf("the newer session is %v, %v", errs, err)
 	}
 }
@@ -76,21 +76,21 @@ func TestWhoIsGoneTakesNothingOver(t *testing.T) {
 	if _, err := other.RenewLease(r.ctx); err != nil {
 		t.Fatal(err)
 	}
-	states, err := other.Arrive(r.ctx, []lua.Session{{Player: "p"}})
+	states, err := other.Arrive(r.ctx, []store.Session{{Player: "p"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	newer := []lua.Session{{Player: "p", Generation: states[0].Generation}}
-	if _, err := r.keeper.Arrive(r.ctx, lua.Session{Player: "p"}, func() bool { return false }); !errors.Is(err, lua.ErrReplaced) {
+	newer := []store.Session{{Player: "p", Generation: states[0].Generation}}
+	if _, err := r.keeper.Arrive(r.ctx, store.Session{Player: "p"}, func() bool { return false }); !errors.Is(err, store.ErrReplaced) {
 		t.Errorf("who is gone arrives: %v", err)
 	}
 	if errs, err := other.Refresh(r.ctx, newer); err != nil || errs[0] != nil {
 		t.Errorf("the session that is there is %v, %v", errs, err)
 	}
-	if st, err := r.keeper.Arrive(r.ctx, lua.Session{Player: "p"}, isThere); err != nil || st.Generation <= newer[0].Generation {
+	if st, err := r.keeper.Arrive(r.ctx, store.Session{Player: "p"}, isThere); err != nil || st.Generation <= newer[0].Generation {
 		t.Errorf("who is there arrives: %+v, %v", st, err)
 	}
-	if errs, err := other.Refresh(r.ctx, newer); err != nil || !errors.Is(errs[0], lua.ErrReplaced) {
+	if errs, err := other.Refresh(r.ctx, newer); err != nil || !errors.Is(errs[0], store.ErrReplaced) {
 		t.Errorf("the session before is %v, %v", errs, err)
 	}
 }
@@ -100,7 +100,7 @@ func TestArrivingAgainEndsTheOlderOfTwoSessionsOnly(t *testing.T) {
 	onBackends(t, func(r *realm) {
 		r.startArrivals()
 		older, newer := r.arrive("p"), r.arrive("p")
-		if err := r.keeper.rearrive(r.ctx, []lua.Session{older, newer}); err != nil {
+		if err := r.keeper.rearrive(r.ctx, []store.Session{older, newer}); err != nil {
 			r.Fatal(err)
 		}
 		if r.sessions.Has(older) || !r.sessions.Has(newer) {
@@ -118,11 +118,11 @@ func TestASessionThatEndsWhileItIsMadeLiveIsDeparted(t *testing.T) {
 		session := r.arrive("p")
 		// As a server does: it leaves, and its departure is on its way before the arrival.
 		r.store.hook(r.store.after, "arrive", func() { r.sessions.leave(session) })
-		if _, err := r.store.Store.Depart(r.ctx, testGrace, []lua.Session{session}); err != nil {
+		if _, err := r.store.Store.Depart(r.ctx, testGrace, []store.Session{session}); err != nil {
 			r.Fatal(err)
 		}
 		r.eventually("p is departed", func() bool { return slices.Contains(r.of("depart"), "depart p") })
-		if err := r.outcome(session); !errors.Is(err, lua.ErrGone) {
+		if err := r.outcome(session); !errors.Is(err, store.ErrGone) {
 			r.Errorf("the session is %v, want gone", err)
 		}
 	})
@@ -134,7 +134,7 @@ func TestAnArrivalThatNobodyWaitsForIsDeparted(t *testing.T) {
 		ctx, cancel := context.WithCancel(r.ctx)
 		gaveUp := make(chan struct{})
 		r.store.hook(r.store.after, "arrive", func() { cancel(); <-gaveUp })
-		_, err := r.keeper.Arrive(ctx, lua.Session{Player: "p"}, isThere)
+		_, err := r.keeper.Arrive(ctx, store.Session{Player: "p"}, isThere)
 		close(gaveUp)
 		if !errors.Is(err, context.Canceled) {
 			r.Fatalf("arrive: %v", err)
@@ -171,7 +171,7 @@ func TestRedisThatComesLateAndWithoutItsData(t *testing.T) {
 	server.Stop()
 	r := newRealm(t, server.URL(), redistest.Realm(t))
 	r.start()
-	if _, err := r.keeper.Arrive(r.ctx, lua.Session{Player: "early"}, isThere); !errors.Is(err, lua.ErrUnavailable) {
+	if _, err := r.keeper.Arrive(r.ctx, store.Session{Player: "early"}, isThere); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("arrive without Redis: %v", err)
 	}
 	server.Restart()
@@ -188,7 +188,7 @@ func TestRedisThatComesLateAndWithoutItsData(t *testing.T) {
 		return err == nil && states[0].Generation == stays.Generation && strings.Contains(states[0].Record, "duel")
 	})
 	r.eventually("the departure has been tried", func() bool { return slices.Contains(r.of("depart"), "depart leaves") })
-	if err := r.outcome(leaves); !errors.Is(err, lua.ErrGone) {
+	if err := r.outcome(leaves); !errors.Is(err, store.ErrGone) {
 		t.Errorf("the one that left is %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // recoverAttempts is how often history may be lost again while it is being recovered.
@@ -17,22 +17,22 @@ const recoverAttempts = 5
 // reach for a moment, leaves the rest to the next one. Used by one recovery at a time.
 type assertions struct {
 	epoch ident.Place
-	done  map[lua.Session]struct{}
+	done  map[store.Session]struct{}
 	// adopted are the sessions of which Redis has newer knowledge.
-	adopted []lua.Session
+	adopted []store.Session
 }
 
 // in returns the assertions of an epoch: those of an older one count no more.
 func (a *assertions) in(epoch ident.Place) *assertions {
 	if a.epoch != epoch {
-		*a = assertions{epoch: epoch, done: map[lua.Session]struct{}{}}
+		*a = assertions{epoch: epoch, done: map[store.Session]struct{}{}}
 	}
 	return a
 }
 
 // left returns which of the sessions are still to be asserted.
-func (a *assertions) left(all []lua.Assertion) []lua.Assertion {
-	var left []lua.Assertion
+func (a *assertions) left(all []store.Assertion) []store.Assertion {
+	var left []store.Assertion
 	for _, next := range all {
 		if _, done := a.done[next.Session]; !done {
 			left = append(left, next)
@@ -41,7 +41,7 @@ func (a *assertions) left(all []lua.Assertion) []lua.Assertion {
 	return left
 }
 
-// Recover is what a Store does when a call meets another history than its own (lua.Store.OnLostHistory):
+// Recover is what a Store does when a call meets another history than its own (store.Store.OnLostHistory):
 // it learns or opens the new epoch, declares the worlds, and asserts what the sessions last saw. Many
 // callers share one recovery. Each of its calls has a time-out, but it has none as a whole: it may take long where
 // Redis is far away and the sessions are many, and one that fails continues in the next.
@@ -51,7 +51,7 @@ func (k *Keeper) Recover(ctx context.Context) error {
 	})
 	select {
 	case <-ctx.Done():
-		return fmt.Errorf("recover history: %w: %w", lua.ErrUnavailable, ctx.Err())
+		return fmt.Errorf("recover history: %w: %w", store.ErrUnavailable, ctx.Err())
 	case result := <-done:
 		return result.Err
 	}
@@ -60,7 +60,7 @@ func (k *Keeper) Recover(ctx context.Context) error {
 func (k *Keeper) recover(ctx context.Context) error {
 	var err error
 	for range recoverAttempts {
-		var epoch lua.Epoch
+		var epoch store.Epoch
 		if epoch, err = k.opts.Store.OpenEpoch(ctx, k.Floor()); err != nil {
 			return fmt.Errorf("open epoch: %w", err)
 		}
@@ -74,16 +74,16 @@ func (k *Keeper) recover(ctx context.Context) error {
 			}
 			return nil
 		}
-		if !errors.Is(err, lua.ErrLostHistory) {
+		if !errors.Is(err, store.ErrLostHistory) {
 			return fmt.Errorf("enter epoch %s: %w", epoch.Number, err)
 		}
 	}
-	return fmt.Errorf("%w: history is lost again and again: %w", lua.ErrUnavailable, err)
+	return fmt.Errorf("%w: history is lost again and again: %w", store.ErrUnavailable, err)
 }
 
 // enter brings this instance into a new epoch. Only at its end do calls name the epoch: a session must not
 // write in it before its assertion.
-func (k *Keeper) enter(ctx context.Context, opened lua.Epoch) error {
+func (k *Keeper) enter(ctx context.Context, opened store.Epoch) error {
 	before, epoch := k.opts.Store.Epoch(), opened.Number
 	k.raiseFloor(epoch)
 	// From here on nothing is taken in of the old history, so that the assertions are the last word on it.
@@ -99,7 +99,7 @@ func (k *Keeper) enter(ctx context.Context, opened lua.Epoch) error {
 	k.opts.Store.SetEpoch(epoch)
 	k.epochs.Add(1)
 	for _, a := range all {
-		k.departMissing([]lua.Session{a.Session})
+		k.departMissing([]store.Session{a.Session})
 	}
 	k.opts.Sessions.Doubt(adopted)
 	k.healSoon(healing{look: true})
@@ -117,10 +117,10 @@ func (k *Keeper) enter(ctx context.Context, opened lua.Epoch) error {
 }
 
 // assert asserts those sessions that have not been asserted in the epoch, and returns all for which Redis has newer knowledge.
-func (k *Keeper) assert(ctx context.Context, epoch ident.Place, all []lua.Assertion) (adopted []lua.Session, err error) {
+func (k *Keeper) assert(ctx context.Context, epoch ident.Place, all []store.Assertion) (adopted []store.Session, err error) {
 	progress := k.asserted.in(epoch)
 	left := progress.left(all)
-	for _, batch := range lua.AssertionBatches(left) {
+	for _, batch := range store.AssertionBatches(left) {
 		outcomes, err := k.opts.Store.AssertState(ctx, epoch, batch)
 		if err != nil {
 			return nil, fmt.Errorf("assert %d of %d sessions: %w", len(left), len(all), err)
@@ -128,11 +128,11 @@ func (k *Keeper) assert(ctx context.Context, epoch ident.Place, all []lua.Assert
 		for i, outcome := range outcomes {
 			progress.done[batch[i].Session] = struct{}{}
 			switch outcome {
-			case lua.Adopt:
+			case store.Adopt:
 				progress.adopted = append(progress.adopted, batch[i].Session)
-			case lua.Replaced:
+			case store.Replaced:
 				k.replaced(batch[i].Session)
-			case lua.Stands:
+			case store.Stands:
 			}
 		}
 	}

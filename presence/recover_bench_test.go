@@ -10,7 +10,7 @@ import (
 	"muster/internal/faultproxy"
 	"muster/internal/ident"
 	"muster/internal/redistest"
-	"muster/lua"
+	"muster/store"
 )
 
 // BenchmarkRecover asserts 50,000 players in matches of 100 in an emptied Redis to which a round trip takes 3 ms.
@@ -19,21 +19,21 @@ func BenchmarkRecover(b *testing.B) {
 	server := redistest.Start(b)
 	proxy := faultproxy.Start(b, server.Addr())
 	proxy.Delay(1500 * time.Microsecond)
-	store, err := lua.Open(lua.Options{
+	st, err := store.Open(store.Options{
 		URL: "redis://" + proxy.Addr(), Realm: "bench", Instance: "here", PresenceTTL: testTTL, Drain: time.Second,
 		Recovery: time.Millisecond,
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer func() { _ = store.Close() }()
+	defer func() { _ = st.Close() }()
 	j := &journal{}
 	sessions := newSessions(j, testHeartbeat)
 	sessions.play(matches, size)
 	keeper := New(Options{
-		Store: store, Sessions: sessions, Log: zerolog.Nop(), Heartbeat: testHeartbeat, Grace: testGrace,
+		Store: st, Sessions: sessions, Log: zerolog.Nop(), Heartbeat: testHeartbeat, Grace: testGrace,
 		Worlds: &fakeWorlds{journal: j, declare: func(ctx context.Context, epoch ident.Place) error {
-			return store.DeclareWorldsIn(ctx, epoch, []lua.DeclaredWorld{{Name: duel.Name, State: "open", Hash: "h"}})
+			return st.DeclareWorldsIn(ctx, epoch, []store.DeclaredWorld{{Name: duel.Name, State: "open", Hash: "h"}})
 		}},
 	})
 	for b.Loop() {

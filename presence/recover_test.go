@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // callers are many at once whose calls meet another history.
@@ -29,7 +29,7 @@ func (r *realm) callers(n int) {
 }
 
 // queued is a realm with a session that waits, whose keeper's loops do not run.
-func (r *realm) queued() lua.Session {
+func (r *realm) queued() store.Session {
 	r.Helper()
 	r.startArrivals()
 	session := r.arrive("p")
@@ -41,7 +41,7 @@ func (r *realm) queued() lua.Session {
 }
 
 // stands fails the test unless the session is live with its ticket.
-func (r *realm) stands(session lua.Session) {
+func (r *realm) stands(session store.Session) {
 	r.Helper()
 	states, err := r.store.States(r.ctx, []ident.Player{session.Player})
 	if err != nil || states[0].Generation != session.Generation || !strings.Contains(states[0].Record, "duel=") {
@@ -106,7 +106,7 @@ func TestHistoryThatIsLostAgainAndAgainIsUnavailable(t *testing.T) {
 		r.store.hook(r.store.before, "assertState", again)
 	}
 	again()
-	if _, err := r.store.States(r.ctx, []ident.Player{"p"}); !errors.Is(err, lua.ErrUnavailable) {
+	if _, err := r.store.States(r.ctx, []ident.Player{"p"}); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("states: %v", err)
 	}
 	if n := r.count("assertState"); n != recoverAttempts {
@@ -123,7 +123,7 @@ func TestACallerDoesNotWaitLongerThanItWants(t *testing.T) {
 		r.lose()
 		ctx, cancel := context.WithCancel(r.ctx)
 		r.store.hook(r.store.before, "assertState", cancel)
-		if err := r.keeper.Recover(ctx); !errors.Is(err, lua.ErrUnavailable) && err != nil {
+		if err := r.keeper.Recover(ctx); !errors.Is(err, store.ErrUnavailable) && err != nil {
 			r.Errorf("recover: %v", err)
 		}
 		r.callers(1) // the recovery went on without who began it
@@ -141,7 +141,7 @@ func TestRecover_KeepsProgressOfAnEpoch(t *testing.T) {
 		r.sessions.play(7, 100)
 		r.lose()
 		r.store.failAfter(4, "assertState")
-		if err := r.keeper.Recover(r.ctx); !errors.Is(err, lua.ErrUnavailable) {
+		if err := r.keeper.Recover(r.ctx); !errors.Is(err, store.ErrUnavailable) {
 			r.Fatalf("the interrupted attempt: %v", err)
 		}
 		if n := r.count("setEpoch", "doubt"); n != 0 {
@@ -187,9 +187,9 @@ func TestASessionThatEndsWhileItIsAssertedIsDeparted(t *testing.T) {
 
 func TestTheFloorIsAboveAllThatWasGivenOutSinceTheLastRenewal(t *testing.T) {
 	inBubble(t, func(b *fakeBundle) {
-		b.store.setLease(lua.Lease{LastPlace: 4_000_000, Now: 5_000})
+		b.store.setLease(store.Lease{LastPlace: 4_000_000, Now: 5_000})
 		b.start()
-		b.store.fail("renewLease", lua.ErrUnavailable)
+		b.store.fail("renewLease", store.ErrUnavailable)
 		pass(2 * time.Second)
 		if err := b.keeper.Recover(b.Context()); err != nil {
 			t.Fatal(err)

@@ -11,9 +11,9 @@ import (
 
 	"muster/hub"
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/matching"
 	"muster/protocol"
+	"muster/store"
 )
 
 // playerHeader names the player in dev mode.
@@ -115,7 +115,7 @@ func (s *Server) postJoin(ctx context.Context, c *gin.Context) (int, any, error)
 	if err != nil {
 		return 0, nil, err
 	}
-	joined, err := s.matching.Join(ctx, world.Name, lua.Join{Player: player, Key: body.Ticket, Fingerprint: body.Fingerprint()})
+	joined, err := s.matching.Join(ctx, world.Name, store.Join{Player: player, Key: body.Ticket, Fingerprint: body.Fingerprint()})
 	if err != nil {
 		return 0, nil, s.httpError(ctx, err)
 	}
@@ -129,7 +129,7 @@ func (s *Server) postJoin(ctx context.Context, c *gin.Context) (int, any, error)
 // httpError adds to in_match and in_proposal which match it is.
 func (s *Server) httpError(ctx context.Context, err error) error {
 	wire := s.wireError(err)
-	var inMatch *lua.InMatchError
+	var inMatch *store.InMatchError
 	if errors.As(err, &inMatch) {
 		if m, err := s.store.ReadMatch(ctx, inMatch.Match); err == nil {
 			wire.Match = hub.MatchView(m, false)
@@ -151,7 +151,7 @@ func (s *Server) postLeave(ctx context.Context, c *gin.Context) (int, any, error
 	if err != nil {
 		return 0, nil, err
 	}
-	left, err := s.store.RemoveFromQueue(ctx, lua.Session{Player: player}, worlds...)
+	left, err := s.store.RemoveFromQueue(ctx, store.Session{Player: player}, worlds...)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -191,10 +191,10 @@ func (s *Server) getMyStatus(ctx context.Context, c *gin.Context) (int, any, err
 
 // shown is a player's state as it answers a request. A match that is proposed is shown by it to a player that lives by
 // heartbeats, which is asked in no other way.
-func (s *Server) shown(st lua.PlayerState) protocol.PlayerState {
-	if record, err := lua.ParseRecord(st.Record); err == nil && record.Held {
-		if m, err := lua.ParseMatch(record.Match, st.Match); err == nil && m.State == lua.Proposed && !slices.Contains(m.Shown, st.Player) {
-			s.prompts.add(lua.Shown{Player: st.Player, Match: m.ID, ByHTTP: true})
+func (s *Server) shown(st store.PlayerState) protocol.PlayerState {
+	if record, err := store.ParseRecord(st.Record); err == nil && record.Held {
+		if m, err := store.ParseMatch(record.Match, st.Match); err == nil && m.State == store.Proposed && !slices.Contains(m.Shown, st.Player) {
+			s.prompts.add(store.Shown{Player: st.Player, Match: m.ID, ByHTTP: true})
 		}
 	}
 	return hub.State(st, s.worlds.Facts)
@@ -214,7 +214,7 @@ type worldSummary struct {
 
 func (s *Server) getWorlds(ctx context.Context, _ *gin.Context) (int, any, error) {
 	if s.matching.Revision() == 0 {
-		return 0, nil, lua.ErrUnavailable
+		return 0, nil, store.ErrUnavailable
 	}
 	summaries, names := []worldSummary{}, []ident.World{}
 	for _, w := range s.matching.Worlds() {
@@ -249,9 +249,9 @@ func (s *Server) getQueueStatus(ctx context.Context, c *gin.Context) (int, any, 
 	world, ok := s.matching.World(ident.World(c.Param("world")))
 	if !ok {
 		if s.matching.Revision() == 0 {
-			return 0, nil, lua.ErrUnavailable
+			return 0, nil, store.ErrUnavailable
 		}
-		return 0, nil, lua.ErrUnknownWorld
+		return 0, nil, store.ErrUnknownWorld
 	}
 	q, err := s.store.Positions(ctx, world.Name, 0, nil)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"muster/hub"
 	"muster/internal/ident"
 	"muster/journal"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // matchID is the match that the path names.
@@ -20,7 +20,7 @@ func matchID(c *gin.Context) (ident.Match, error) {
 	if id := c.Param("id"); ident.Valid(id) {
 		return ident.Match(id), nil
 	}
-	return "", lua.ErrNoSuchMatch
+	return "", store.ErrNoSuchMatch
 }
 
 func (s *Server) getMatch(ctx context.Context, c *gin.Context) (int, any, error) {
@@ -29,7 +29,7 @@ func (s *Server) getMatch(ctx context.Context, c *gin.Context) (int, any, error)
 		return 0, nil, err
 	}
 	m, err := s.store.ReadMatch(ctx, id)
-	if errors.Is(err, lua.ErrNoSuchMatch) && s.after.journal != nil {
+	if errors.Is(err, store.ErrNoSuchMatch) && s.after.journal != nil {
 		return s.recordedMatch(ctx, id)
 	}
 	if err != nil {
@@ -47,9 +47,9 @@ func (s *Server) recordedMatch(ctx context.Context, id ident.Match) (int, any, e
 	m, err := s.after.journal.Match(ctx, id)
 	switch {
 	case errors.Is(err, journal.ErrNoSuchMatch):
-		return 0, nil, lua.ErrNoSuchMatch
+		return 0, nil, store.ErrNoSuchMatch
 	case err != nil:
-		return 0, nil, fmt.Errorf("%w: %w", lua.ErrUnavailable, err)
+		return 0, nil, fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
 	return http.StatusOK, recordedView(m), nil
 }
@@ -89,7 +89,7 @@ func (s *Server) hasAcked(ctx context.Context, c *gin.Context, match ident.Match
 	if err != nil {
 		return false, err
 	}
-	record, err := lua.ParseRecord(st.Record)
+	record, err := store.ParseRecord(st.Record)
 	return record.Match == match && record.Acked, err
 }
 
@@ -119,7 +119,7 @@ func (s *Server) postSeats(ctx context.Context, c *gin.Context) (int, any, error
 const seatsMax = 100
 
 // ofMatch carries out what a player asks of the match that it is in.
-type ofMatch func(ctx context.Context, who lua.Session, match ident.Match) (lua.Outcome, error)
+type ofMatch func(ctx context.Context, who store.Session, match ident.Match) (store.Outcome, error)
 
 // postOfMatch is the endpoint of a player's request about its match.
 func postOfMatch(do ofMatch) endpoint {
@@ -132,16 +132,16 @@ func postOfMatch(do ofMatch) endpoint {
 		if err != nil {
 			return 0, nil, err
 		}
-		if _, err := do(ctx, lua.Session{Player: player}, ident.Match(body.MatchID)); err != nil {
+		if _, err := do(ctx, store.Session{Player: player}, ident.Match(body.MatchID)); err != nil {
 			return 0, nil, err
 		}
 		return http.StatusOK, gin.H{"match_id": body.MatchID}, nil
 	}
 }
 
-func (s *Server) acceptMatch(ctx context.Context, who lua.Session, match ident.Match) (lua.Outcome, error) {
+func (s *Server) acceptMatch(ctx context.Context, who store.Session, match ident.Match) (store.Outcome, error) {
 	out, err := s.store.AcceptMatch(ctx, who, match)
-	if err == nil && out.State == lua.Allocating {
+	if err == nil && out.State == store.Allocating {
 		s.allocations.Poke()
 	}
 	return out, err
@@ -152,7 +152,7 @@ func (s *Server) deleteMatch(ctx context.Context, c *gin.Context) (int, any, err
 	if err != nil {
 		return 0, nil, err
 	}
-	if err := s.store.EndMatch(ctx, id, lua.Ended); err != nil {
+	if err := s.store.EndMatch(ctx, id, store.Ended); err != nil {
 		return 0, nil, err
 	}
 	return http.StatusNoContent, nil, nil

@@ -9,9 +9,9 @@ import (
 
 	"muster/hub"
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/matching"
 	"muster/protocol"
+	"muster/store"
 )
 
 // requestTimeout bounds a request, from its arrival on: a client is promised an answer within 3 s while Redis is out of
@@ -85,7 +85,7 @@ func (e *errand) begin(ctx context.Context, frame []byte) (answer []protocol.Mes
 		return e.addressed(r, nil, one(&protocol.Pong{T: r.T})), false
 	}
 	if time.Since(e.arrived) > lateTurn {
-		return e.addressed(e.request, nil, one(e.failed(ctx, lua.ErrUnavailable))), false
+		return e.addressed(e.request, nil, one(e.failed(ctx, store.ErrUnavailable))), false
 	}
 	switch r := e.request.(type) {
 	case *protocol.Join:
@@ -145,7 +145,7 @@ func (e *errand) startJoin(ctx context.Context, r *protocol.Join) (answer []prot
 		return e.addressed(r, nil, one(e.failed(ctx, err))), false
 	}
 	epoch, who := e.server.store.Epoch(), e.session.ID()
-	join := lua.Join{Player: who.Player, Generation: who.Generation, Key: r.Ticket, Fingerprint: r.Fingerprint()}
+	join := store.Join{Player: who.Player, Generation: who.Generation, Key: r.Ticket, Fingerprint: r.Fingerprint()}
 	e.server.matching.StartJoin(ctx, e.arrived, world.Name, join, func(joined matching.JoinResult, err error) {
 		e.goOn(err, func() protocol.Message { return e.joined(ctx, epoch, world.Name, joined) },
 			func() protocol.Message { return e.retryJoin(ctx, epoch, world.Name, join, err) })
@@ -156,11 +156,11 @@ func (e *errand) startJoin(ctx context.Context, r *protocol.Join) (answer []prot
 // startLeaveMatch has a player leave its match together with others.
 func (e *errand) startLeaveMatch(ctx context.Context, r *protocol.LeaveMatch) (answer []protocol.Message, later bool) {
 	epoch, match := e.server.store.Epoch(), ident.Match(r.MatchID)
-	e.server.store.StartLeaveMatch(ctx, e.arrived, e.session.ID(), match, func(out lua.Outcome, err error) {
+	e.server.store.StartLeaveMatch(ctx, e.arrived, e.session.ID(), match, func(out store.Outcome, err error) {
 		e.goOn(err, func() protocol.Message {
 			e.session.Answering(out.Before)
 			if !e.session.Saw(epoch, out.Record) {
-				return e.failed(ctx, lua.ErrUnavailable)
+				return e.failed(ctx, store.ErrUnavailable)
 			}
 			e.session.Declined(match)
 			return &protocol.LeftMatch{MatchID: r.MatchID}
@@ -172,11 +172,11 @@ func (e *errand) startLeaveMatch(ctx context.Context, r *protocol.LeaveMatch) (a
 // startAck has it noted, together with others, that a player knows of its match.
 func (e *errand) startAck(ctx context.Context, r *protocol.Ack) (answer []protocol.Message, later bool) {
 	epoch := e.server.store.Epoch()
-	e.server.store.StartAckMatch(ctx, e.arrived, e.session.ID(), ident.Match(r.MatchID), func(out lua.Outcome, err error) {
+	e.server.store.StartAckMatch(ctx, e.arrived, e.session.ID(), ident.Match(r.MatchID), func(out store.Outcome, err error) {
 		e.goOn(err, func() protocol.Message {
 			e.session.Answering(out.Before)
 			if !e.session.Saw(epoch, out.Record) {
-				return e.failed(ctx, lua.ErrUnavailable)
+				return e.failed(ctx, store.ErrUnavailable)
 			}
 			return &protocol.Acked{MatchID: r.MatchID}
 		}, func() protocol.Message { return e.failed(ctx, err) })
@@ -188,7 +188,7 @@ func (e *errand) startAck(ctx context.Context, r *protocol.Ack) (answer []protoc
 func (e *errand) joined(ctx context.Context, epoch ident.Place, world ident.World, joined matching.JoinResult) protocol.Message {
 	e.session.Answering(joined.Place - 1)
 	if !e.session.Saw(epoch, joined.Record) {
-		return e.failed(ctx, lua.ErrUnavailable)
+		return e.failed(ctx, store.ErrUnavailable)
 	}
 	reply := e.server.joined(world, joined)
 	e.session.Told(world, hub.QueueView{Position: joined.Position, Size: joined.Size, MeanWait: joined.MeanWait})
@@ -198,10 +198,10 @@ func (e *errand) joined(ctx context.Context, epoch ident.Place, world ident.Worl
 // retryJoin answers a join that failed. A session whose presence ended meanwhile arrives again and tries once more.
 // Where that is in vain, as while its instance's lease is still lapsed, the player is here all the same, so that it is
 // to try again and is not told no_presence.
-func (e *errand) retryJoin(ctx context.Context, epoch ident.Place, world ident.World, join lua.Join, err error) protocol.Message {
+func (e *errand) retryJoin(ctx context.Context, epoch ident.Place, world ident.World, join store.Join, err error) protocol.Message {
 	ctx, cancel := context.WithDeadline(ctx, e.arrived.Add(requestTimeout))
 	defer cancel()
-	if errors.Is(err, lua.ErrGone) && !e.gone.Load() {
+	if errors.Is(err, store.ErrGone) && !e.gone.Load() {
 		var joined matching.JoinResult
 		if err = e.arriveAgain(ctx); err == nil {
 			joined, err = e.server.matching.Join(ctx, world, join)
@@ -209,8 +209,8 @@ func (e *errand) retryJoin(ctx context.Context, epoch ident.Place, world ident.W
 		if err == nil {
 			return e.joined(ctx, epoch, world, joined)
 		}
-		if errors.Is(err, lua.ErrGone) && !e.gone.Load() {
-			err = fmt.Errorf("hold presence of %s: %w", join.Player, lua.ErrUnavailable)
+		if errors.Is(err, store.ErrGone) && !e.gone.Load() {
+			err = fmt.Errorf("hold presence of %s: %w", join.Player, store.ErrUnavailable)
 		}
 	}
 	return e.failed(ctx, err)
@@ -223,7 +223,7 @@ func (e *errand) arriveAgain(ctx context.Context) error {
 		return err
 	}
 	e.departIfGone()
-	e.server.hub.Apply([]lua.PlayerState{st})
+	e.server.hub.Apply([]store.PlayerState{st})
 	return nil
 }
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"muster/lua"
 	"muster/matching"
 	"muster/protocol"
+	"muster/store"
 )
 
 // retryMS is when a request that failed for the moment is worth trying again, in milliseconds.
@@ -17,16 +17,16 @@ var wireCodes = []struct {
 	err  error
 	code string
 }{
-	{lua.ErrReplaced, protocol.CodeReplaced},
-	{lua.ErrGone, protocol.CodeNoPresence},
-	{lua.ErrTooManyWorlds, protocol.CodeTooManyWorlds},
-	{lua.ErrQueueFull, protocol.CodeQueueFull},
-	{lua.ErrNoSuchMatch, protocol.CodeNoSuchMatch},
-	{lua.ErrUnknownWorld, protocol.CodeUnknownWorld},
-	{lua.ErrWorldClosed, protocol.CodeWorldClosed},
-	{lua.ErrUnavailable, protocol.CodeUnavailable},
-	{lua.ErrLostHistory, protocol.CodeUnavailable},
-	{lua.ErrStaleRevision, protocol.CodeUnavailable},
+	{store.ErrReplaced, protocol.CodeReplaced},
+	{store.ErrGone, protocol.CodeNoPresence},
+	{store.ErrTooManyWorlds, protocol.CodeTooManyWorlds},
+	{store.ErrQueueFull, protocol.CodeQueueFull},
+	{store.ErrNoSuchMatch, protocol.CodeNoSuchMatch},
+	{store.ErrUnknownWorld, protocol.CodeUnknownWorld},
+	{store.ErrWorldClosed, protocol.CodeWorldClosed},
+	{store.ErrUnavailable, protocol.CodeUnavailable},
+	{store.ErrLostHistory, protocol.CodeUnavailable},
+	{store.ErrStaleRevision, protocol.CodeUnavailable},
 	{context.DeadlineExceeded, protocol.CodeUnavailable},
 	{context.Canceled, protocol.CodeUnavailable},
 	{matching.ErrOverloaded, protocol.CodeUnavailable},
@@ -37,9 +37,9 @@ var wireCodes = []struct {
 func (s *Server) wireError(err error) *protocol.Error {
 	var (
 		wire    *protocol.Error
-		queued  *lua.AlreadyQueuedError
-		inMatch *lua.InMatchError
-		cooled  *lua.CooledDownError
+		queued  *store.AlreadyQueuedError
+		inMatch *store.InMatchError
+		cooled  *store.CooledDownError
 	)
 	switch {
 	case errors.As(err, &wire):
@@ -55,7 +55,7 @@ func (s *Server) wireError(err error) *protocol.Error {
 	case errors.As(err, &cooled):
 		return protocol.Errorf(protocol.CodeRateLimited, "declined a match of this world, or let it pass").
 			RetryAfter(max(1, cooled.For.Milliseconds()))
-	case errors.Is(err, lua.ErrKeyReused):
+	case errors.Is(err, store.ErrKeyReused):
 		return protocol.Errorf(protocol.CodeBadMessage, "ticket: this key was used for a join with other content")
 	}
 	for _, w := range wireCodes {

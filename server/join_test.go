@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"muster/configs"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 func TestAMatchIsTheSameForAllAndComesAfterJoined(t *testing.T) {
@@ -194,7 +194,7 @@ func TestAMatchThatIsOverAlreadyRefusesNothing(t *testing.T) {
 	i := run(t, serving(group("world1", 3)))
 	c := &socket{server: i.server, session: i.server.hub.Connect(nil)}
 	for _, held := range []bool{false, true} {
-		got := c.refusal(t.Context(), &lua.InMatchError{Match: "over", Held: held})
+		got := c.refusal(t.Context(), &store.InMatchError{Match: "over", Held: held})
 		if got.Code != protocol.CodeUnavailable || got.RetryAfterMS == nil || got.Match != nil {
 			t.Errorf("refused with %+v", got)
 		}

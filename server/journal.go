@@ -10,7 +10,7 @@ import (
 
 	"muster/configs"
 	"muster/journal"
-	"muster/lua"
+	"muster/store"
 	"muster/webhooks"
 )
 
@@ -30,7 +30,7 @@ func (s *Server) newAfterwards(ctx context.Context) (afterwards, error) {
 	a := afterwards{filled: make(map[string]chan struct{})}
 	targets := targetsOf(s.config.Webhooks)
 	if s.config.Journal.URL != "" {
-		stream, err := s.store.Stream(lua.JournalGroup, journal.Hold)
+		stream, err := s.store.Stream(store.JournalGroup, journal.Hold)
 		if err != nil {
 			return a, err
 		}
@@ -95,7 +95,7 @@ func (a afterwards) stop() {
 
 // streamTidier tidies the realm's stream for an instance that does not read it.
 type streamTidier struct {
-	store *lua.Store
+	store *store.Store
 	log   zerolog.Logger
 	done  sync.WaitGroup
 }
@@ -143,11 +143,11 @@ func targetsOf(settings []configs.Webhook) []webhooks.Target {
 }
 
 // outgoing is what the journal puts into its outbox for targets.
-func outgoing(realm string, targets []webhooks.Target) func(lua.Event) ([]journal.Outgoing, error) {
+func outgoing(realm string, targets []webhooks.Target) func(store.Event) ([]journal.Outgoing, error) {
 	if len(targets) == 0 {
 		return nil
 	}
-	return func(e lua.Event) ([]journal.Outgoing, error) {
+	return func(e store.Event) ([]journal.Outgoing, error) {
 		event, err := webhooks.EventOf(realm, e)
 		if err != nil {
 			return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // metrics are what the operations listener tells. Labels have few values: worlds that are declared, types,
@@ -168,7 +168,7 @@ func (m *metrics) formed(world string, matches, players, parked int, waitSum tim
 	}
 }
 
-func (m *metrics) swept(s lua.Swept) {
+func (m *metrics) swept(s store.Swept) {
 	m.playersParked.Add(float64(s.Parked))
 	m.matchesExpired.Add(float64(s.MatchesExpired))
 	m.seatsReleased.Add(float64(s.SeatsReleased))

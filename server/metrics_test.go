@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -47,7 +47,7 @@ func TestMetricsPage(t *testing.T) {
 	m.formed("world1", 2, 6, 1, 3*time.Second)
 	m.formed("world1", 0, 0, 4, 0)
 	m.formed("world2", 0, 2, 0, 0) // took open seats
-	m.swept(lua.Swept{Parked: 10, Gone: 2, MatchesExpired: 3, TicketsExpired: 4, SeatsReleased: 5})
+	m.swept(store.Swept{Parked: 10, Gone: 2, MatchesExpired: 3, TicketsExpired: 4, SeatsReleased: 5})
 	m.ended("presence_lost", 1)
 	m.ended("declined", 2)
 	m.allocated("ranked", "allocated", 20*time.Millisecond)

@@ -6,7 +6,7 @@ import (
 	"github.com/coder/websocket"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // end ends a connection that could not be read, and says good-bye to it.
@@ -47,7 +47,7 @@ func (c *socket) awaitRequests(ctx context.Context) {
 	}
 }
 
-func (c *socket) leaveOnClose(ctx context.Context, id lua.Session) {
+func (c *socket) leaveOnClose(ctx context.Context, id store.Session) {
 	var worlds []ident.World
 	for _, w := range c.server.matching.Worlds() {
 		if w.LeaveOnClose && c.session.MayWaitIn(w.Name) {
@@ -64,7 +64,7 @@ func (c *socket) leaveOnClose(ctx context.Context, id lua.Session) {
 	}
 }
 
-func (c *socket) depart(id lua.Session) {
+func (c *socket) depart(id store.Session) {
 	grace := c.server.config.Presence.ReconnectGrace
 	if c.server.draining.Load() {
 		grace = c.server.config.Presence.TTL + c.server.config.Drain

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"muster/lua"
+	"muster/store"
 )
 
 const (
@@ -21,20 +21,20 @@ const (
 // prompts notes which prompts of proposed matches were written to their players: nobody is put out for one that was
 // not. They gather while a call is in flight.
 type prompts struct {
-	note func(ctx context.Context, shown []lua.Shown) error
+	note func(ctx context.Context, shown []store.Shown) error
 	wake chan struct{}
 
 	mu sync.Mutex
 	// guarded by mu
-	waiting []lua.Shown
+	waiting []store.Shown
 }
 
-func newPrompts(note func(context.Context, []lua.Shown) error) *prompts {
+func newPrompts(note func(context.Context, []store.Shown) error) *prompts {
 	return &prompts{note: note, wake: make(chan struct{}, 1)}
 }
 
 // add takes in a prompt that was written. It does not wait.
-func (p *prompts) add(shown lua.Shown) {
+func (p *prompts) add(shown store.Shown) {
 	p.mu.Lock()
 	if len(p.waiting) < promptsKept {
 		p.waiting = append(p.waiting, shown)
@@ -46,7 +46,7 @@ func (p *prompts) add(shown lua.Shown) {
 	}
 }
 
-func (p *prompts) take() []lua.Shown {
+func (p *prompts) take() []store.Shown {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	batch := p.waiting[:min(promptsMax, len(p.waiting))]
@@ -70,10 +70,10 @@ func (p *prompts) run(ctx context.Context) {
 
 // flush notes a batch, and again while Redis is away: a prompt that is not noted makes a silent player look as if it
 // had not been asked.
-func (p *prompts) flush(ctx context.Context, batch []lua.Shown) {
+func (p *prompts) flush(ctx context.Context, batch []store.Shown) {
 	for {
 		err := p.note(ctx, batch)
-		if !errors.Is(err, lua.ErrUnavailable) && !errors.Is(err, lua.ErrLostHistory) {
+		if !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, store.ErrLostHistory) {
 			return
 		}
 		timer := time.NewTimer(promptsPause)

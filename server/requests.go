@@ -6,9 +6,9 @@ import (
 
 	"muster/hub"
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/matching"
 	"muster/protocol"
+	"muster/store"
 )
 
 // do carries out a request of a session that has been greeted, other than one that begins at once; see errand.
@@ -30,7 +30,7 @@ func (c *socket) do(ctx context.Context, request protocol.Request) (protocol.Mes
 // refusal is an error as this session is told it; in_match and in_proposal say which match.
 func (c *socket) refusal(ctx context.Context, err error) *protocol.Error {
 	wire := c.server.wireError(err)
-	var inMatch *lua.InMatchError
+	var inMatch *store.InMatchError
 	if errors.As(err, &inMatch) {
 		if m, ok := c.session.Match(); ok && m.ID == string(inMatch.Match) {
 			wire.Match = m
@@ -38,7 +38,7 @@ func (c *socket) refusal(ctx context.Context, err error) *protocol.Error {
 			c.session.Uncertain() // what the client is told of the match this instance is to know too
 			m, err := c.server.store.ReadMatch(ctx, inMatch.Match)
 			if err != nil {
-				return c.server.wireError(lua.ErrUnavailable) // it is over again, and the request worth another try
+				return c.server.wireError(store.ErrUnavailable) // it is over again, and the request worth another try
 			}
 			c.session.Answering(m.Version)
 			wire.Match = hub.MatchView(m, false)
@@ -55,11 +55,11 @@ func (s *Server) joinable(r *protocol.Join) (matching.World, error) {
 	world, ok := s.matching.World(ident.World(r.World))
 	switch {
 	case !ok && s.matching.Revision() == 0:
-		return matching.World{}, lua.ErrUnavailable // started while Redis is away: nothing is known yet
+		return matching.World{}, store.ErrUnavailable // started while Redis is away: nothing is known yet
 	case !ok:
-		return matching.World{}, lua.ErrUnknownWorld
+		return matching.World{}, store.ErrUnknownWorld
 	case world.State == matching.Closed:
-		return matching.World{}, lua.ErrWorldClosed
+		return matching.World{}, store.ErrWorldClosed
 	case len(r.Party) > 0 && len(r.Party)+1 > world.PartyMax:
 		return matching.World{}, protocol.NewError(protocol.CodePartyTooLarge)
 	}
@@ -89,7 +89,7 @@ func (c *socket) leave(ctx context.Context, r *protocol.Leave) (protocol.Message
 	}
 	c.session.Answering(left.Before)
 	if !c.session.Saw(epoch, left.Record) {
-		return nil, lua.ErrUnavailable
+		return nil, store.ErrUnavailable
 	}
 	return leftReply(left), nil
 }
@@ -101,14 +101,14 @@ func (s *Server) leavable(r *protocol.Leave) ([]ident.World, error) {
 	}
 	if _, ok := s.matching.World(ident.World(r.World)); !ok {
 		if s.matching.Revision() == 0 {
-			return nil, lua.ErrUnavailable
+			return nil, store.ErrUnavailable
 		}
-		return nil, lua.ErrUnknownWorld
+		return nil, store.ErrUnknownWorld
 	}
 	return []ident.World{ident.World(r.World)}, nil
 }
 
-func leftReply(left lua.Left) *protocol.Left {
+func leftReply(left store.Left) *protocol.Left {
 	reply := &protocol.Left{Worlds: protocol.List[string]{}}
 	for _, w := range left.Worlds {
 		reply.Worlds = append(reply.Worlds, string(w))
@@ -117,7 +117,7 @@ func leftReply(left lua.Left) *protocol.Left {
 }
 
 // state is the player's state for a reply that shows it.
-func (c *socket) state(ctx context.Context) (lua.PlayerState, error) {
+func (c *socket) state(ctx context.Context) (store.PlayerState, error) {
 	st, err := c.server.stateOf(ctx, c.session.Player())
 	if err == nil {
 		c.session.Showing(st)
@@ -125,10 +125,10 @@ func (c *socket) state(ctx context.Context) (lua.PlayerState, error) {
 	return st, err
 }
 
-func (s *Server) stateOf(ctx context.Context, player ident.Player) (lua.PlayerState, error) {
+func (s *Server) stateOf(ctx context.Context, player ident.Player) (store.PlayerState, error) {
 	states, err := s.store.States(ctx, []ident.Player{player})
 	if err != nil {
-		return lua.PlayerState{}, err
+		return store.PlayerState{}, err
 	}
 	return states[0], nil
 }

@@ -20,10 +20,10 @@ import (
 	"muster/hub"
 	"muster/internal/ident"
 	"muster/internal/workers"
-	"muster/lua"
 	"muster/matching"
 	"muster/presence"
 	"muster/protocol"
+	"muster/store"
 	"muster/web"
 )
 
@@ -46,7 +46,7 @@ type Server struct {
 	config   configs.Config
 	log      zerolog.Logger
 	metrics  *metrics
-	store    *lua.Store
+	store    *store.Store
 	hub      *hub.Hub
 	presence *presence.Keeper
 	matching *matching.Matching
@@ -95,7 +95,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	s.base, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.sockets, s.closeSockets = context.WithCancel(s.base)
 	var err error
-	s.store, err = lua.Open(lua.Options{
+	s.store, err = store.Open(store.Options{
 		URL: c.Redis.URL.Reveal(), Realm: c.Realm, Instance: newInstanceID(), PresenceTTL: c.Presence.TTL,
 		Drain: c.Drain, Recovery: c.Redis.Recovery, Observe: s.metrics.scriptCalled, TicketsEnded: s.metrics.ended,
 	})
@@ -112,7 +112,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	s.hub = hub.New(hub.Options{
 		Store: s.store, Heartbeat: c.Presence.Heartbeat, TTL: c.Presence.TTL, Facts: s.worlds.Facts, Log: s.log,
 		Dropped: s.metrics.slowClient, LookedAgain: s.metrics.reread, Doubted: func() { s.presence.HealSoon() },
-		Shown: func(shown lua.Shown) { s.prompts.add(shown) },
+		Shown: func(shown store.Shown) { s.prompts.add(shown) },
 	})
 	s.presence = presence.New(presence.Options{
 		Store: s.store, Sessions: s.hub, Worlds: s.worlds, Log: s.log,
@@ -239,14 +239,14 @@ func (s *Server) enter() bool {
 
 func (s *Server) countJoined(w ident.World) { s.metrics.joined(string(w)) }
 
-func (s *Server) countFormed(w ident.World, f lua.Formed) {
+func (s *Server) countFormed(w ident.World, f store.Formed) {
 	s.metrics.formed(string(w), f.Matches, f.Players, f.Parked, f.WaitSum)
 	if _, asks := s.worlds.Allocator(w); asks && f.Matches > 0 {
 		s.allocations.Poke()
 	}
 }
 
-func (s *Server) countSwept(swept lua.Swept) {
+func (s *Server) countSwept(swept store.Swept) {
 	s.metrics.swept(swept)
 }
 

@@ -9,8 +9,8 @@ import (
 
 	"muster/hub"
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/protocol"
+	"muster/store"
 )
 
 // socket is one WebSocket and what it has said. An idle one is waited for by one goroutine, which calls next to
@@ -154,9 +154,9 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 		c.server.hub.Leave(c.session)
 		return nil
 	}
-	st, err := c.server.presence.Arrive(ctx, lua.Session{Player: player}, func() bool { return !c.gone.Load() })
+	st, err := c.server.presence.Arrive(ctx, store.Session{Player: player}, func() bool { return !c.gone.Load() })
 	if err == nil {
-		arrived := lua.Session{Player: player, Generation: st.Generation}
+		arrived := store.Session{Player: player, Generation: st.Generation}
 		if st, err = c.settled(ctx, hello.Have, st); err != nil {
 			c.depart(arrived) // it has no session, and must not be matched
 		}
@@ -171,7 +171,7 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 	c.session.Arrived(epoch, st)
 	c.greeted.Store(true)
 	c.settle()
-	c.server.hub.Replaced(lua.Session{Player: player, Generation: st.Generation})
+	c.server.hub.Replaced(store.Session{Player: player, Generation: st.Generation})
 	c.departIfGone()
 	s := c.server
 	s.log.Debug().Str("player_id", string(player)).Stringer("session_id", st.Generation).Str("client", hello.Client).Msg("session begins")
@@ -181,7 +181,7 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 
 // settled is the state of a player as it arrived; where it lacks what the client believes and instances may still assert
 // what they knew before a loss, as it is when they have. So nothing is told lost that is only late.
-func (c *socket) settled(ctx context.Context, have *protocol.Have, st lua.PlayerState) (lua.PlayerState, error) {
+func (c *socket) settled(ctx context.Context, have *protocol.Have, st store.PlayerState) (store.PlayerState, error) {
 	late := c.server.presence.Recovering()
 	if late <= 0 || len(hub.Unfounded(have, st)) == 0 {
 		return st, nil
@@ -190,7 +190,7 @@ func (c *socket) settled(ctx context.Context, have *protocol.Have, st lua.Player
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return st, lua.ErrUnavailable // recovery takes longer than an answer may
+		return st, store.ErrUnavailable // recovery takes longer than an answer may
 	case <-timer.C:
 	}
 	now, err := c.server.stateOf(ctx, st.Player)
@@ -198,9 +198,9 @@ func (c *socket) settled(ctx context.Context, have *protocol.Have, st lua.Player
 	case err != nil:
 		return st, err
 	case now.Generation > st.Generation:
-		return st, lua.ErrReplaced
+		return st, store.ErrReplaced
 	case now.Generation < st.Generation:
-		return st, lua.ErrUnavailable // history was lost once more, and with it the arrival
+		return st, store.ErrUnavailable // history was lost once more, and with it the arrival
 	}
 	return now, nil
 }
@@ -217,7 +217,7 @@ func (c *socket) greetAgain(ctx context.Context, player ident.Player, have *prot
 	return append(one(c.welcome(st)), hub.Unfounded(have, st)...)
 }
 
-func (c *socket) welcome(st lua.PlayerState) protocol.Message {
+func (c *socket) welcome(st store.PlayerState) protocol.Message {
 	s := c.server
 	return &protocol.Welcome{
 		Protocol: protocol.Version, PlayerID: string(st.Player), SessionID: c.session.ID().Generation.String(),

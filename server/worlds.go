@@ -13,34 +13,34 @@ import (
 	"muster/configs"
 	"muster/hub"
 	"muster/internal/ident"
-	"muster/lua"
 	"muster/matching"
+	"muster/store"
 )
 
 // realmWorlds keeps this instance's worlds those of the realm. The settings of whoever declared last hold for
 // all instances: the others adopt them, so that instances with different files cannot mix.
 type realmWorlds struct {
-	store    *lua.Store
+	store    *store.Store
 	matching *matching.Matching
 	log      zerolog.Logger
 
 	mu sync.Mutex
 	// guarded by mu
-	declared []lua.DeclaredWorld
+	declared []store.DeclaredWorld
 	adopted  ident.Place
 	askers   map[ident.World]allocation.Settings
-	means    map[ident.World]lua.MeanWait
+	means    map[ident.World]store.MeanWait
 }
 
-func newRealmWorlds(store *lua.Store, m *matching.Matching, worlds []configs.World, log zerolog.Logger) *realmWorlds {
-	return &realmWorlds{store: store, matching: m, log: log, declared: declarations(worlds), means: map[ident.World]lua.MeanWait{}}
+func newRealmWorlds(st *store.Store, m *matching.Matching, worlds []configs.World, log zerolog.Logger) *realmWorlds {
+	return &realmWorlds{store: st, matching: m, log: log, declared: declarations(worlds), means: map[ident.World]store.MeanWait{}}
 }
 
 // declarations are worlds as they are declared.
-func declarations(worlds []configs.World) []lua.DeclaredWorld {
-	var list []lua.DeclaredWorld
+func declarations(worlds []configs.World) []store.DeclaredWorld {
+	var list []store.DeclaredWorld
 	for _, w := range worlds {
-		list = append(list, lua.DeclaredWorld{Name: w.Name, State: string(w.State), Hash: w.Hash(), Settings: w.Settings()})
+		list = append(list, store.DeclaredWorld{Name: w.Name, State: string(w.State), Hash: w.Hash(), Settings: w.Settings()})
 	}
 	return list
 }
@@ -86,7 +86,7 @@ func (r *realmWorlds) Reload(ctx context.Context) error {
 	defer r.mu.Unlock()
 	var (
 		served []matching.World
-		kept   []lua.DeclaredWorld
+		kept   []store.DeclaredWorld
 		askers = map[ident.World]allocation.Settings{}
 	)
 	for _, w := range worlds {
@@ -94,7 +94,7 @@ func (r *realmWorlds) Reload(ctx context.Context) error {
 			continue
 		}
 		// Kept even where it is not understood: whoever declares the worlds anew would close what it leaves out.
-		kept = append(kept, lua.DeclaredWorld{Name: w.Name, State: w.State, Hash: w.Hash, Settings: w.Settings})
+		kept = append(kept, store.DeclaredWorld{Name: w.Name, State: w.State, Hash: w.Hash, Settings: w.Settings})
 		settings, err := configs.ParseWorld(w.Settings)
 		if err != nil {
 			// Declared by a newer version, say. Better not to serve a world than to serve it by other rules.
@@ -113,18 +113,18 @@ func (r *realmWorlds) Reload(ctx context.Context) error {
 	r.askers = askers
 	order := positionsOf(r.declared)
 	slices.SortStableFunc(served, func(a, b matching.World) int { return order(a.Name) - order(b.Name) })
-	slices.SortStableFunc(kept, func(a, b lua.DeclaredWorld) int { return order(a.Name) - order(b.Name) })
+	slices.SortStableFunc(kept, func(a, b store.DeclaredWorld) int { return order(a.Name) - order(b.Name) })
 	if r.adopted != 0 && revision != r.adopted {
 		r.log.Info().Int("worlds", len(served)).Msg("worlds changed")
 	}
 	r.declared, r.adopted = kept, revision
 	r.matching.SetWorlds(revision, served)
-	maps.DeleteFunc(r.means, func(name ident.World, _ lua.MeanWait) bool { return !r.serves(name) })
+	maps.DeleteFunc(r.means, func(name ident.World, _ store.MeanWait) bool { return !r.serves(name) })
 	return nil
 }
 
 // positionsOf keeps worlds in the order of the file; others come behind, by name.
-func positionsOf(declared []lua.DeclaredWorld) func(ident.World) int {
+func positionsOf(declared []store.DeclaredWorld) func(ident.World) int {
 	at := map[ident.World]int{}
 	for i, w := range declared {
 		at[w.Name] = i
@@ -138,7 +138,7 @@ func positionsOf(declared []lua.DeclaredWorld) func(ident.World) int {
 }
 
 func matchingWorld(w configs.World, revision ident.Place) matching.World {
-	rules := lua.WorldRules{
+	rules := store.WorldRules{
 		Name: w.Name, Revision: revision, Size: w.Size, Scan: w.Scan, RematchCooldown: w.RematchCooldown,
 		MatchHold: w.MatchHold, TicketTTL: w.TicketTTL, Tick: w.Tick, QueueLimit: w.QueueLimit,
 		ReadyCheck: w.ReadyCheck, DeclineCooldown: w.DeclineCooldown, Allocate: w.Allocator != nil,
@@ -173,7 +173,7 @@ func (r *realmWorlds) Facts(name ident.World) hub.WorldFacts {
 }
 
 // learn remembers how long matches took to form, as a reply had it. A reply may come after its world was removed.
-func (r *realmWorlds) learn(name ident.World, mean lua.MeanWait) {
+func (r *realmWorlds) learn(name ident.World, mean store.MeanWait) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.serves(name) {

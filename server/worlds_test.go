@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"muster/lua"
+	"muster/store"
 )
 
 func TestAWorldThatIsNotUnderstoodIsNotServedAndNotClosed(t *testing.T) {
 	t.Parallel()
 	i := launch(t, settings(t, serving(group("world1", 2))))
-	newer := append(declarations(i.config.Worlds), lua.DeclaredWorld{Name: "newer", State: "open", Hash: "h", Settings: `{"mode":"newer"}`})
+	newer := append(declarations(i.config.Worlds), store.DeclaredWorld{Name: "newer", State: "open", Hash: "h", Settings: `{"mode":"newer"}`})
 	if _, err := i.server.store.DeclareWorlds(t.Context(), newer); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestRealmWorlds_ForgetsRemovedWorlds(t *testing.T) {
 	t.Parallel()
 	i := launch(t, settings(t, serving(group("world1", 2), group("world2", 2))))
 	worlds := i.server.worlds
-	mean := lua.MeanWait{Wait: time.Second, At: 1}
+	mean := store.MeanWait{Wait: time.Second, At: 1}
 	worlds.learn("world1", mean)
 	worlds.learn("world2", mean)
 	if err := worlds.Replace(t.Context(), i.config.Worlds[:1]); err != nil {

@@ -20,7 +20,7 @@ import (
 
 	"muster/internal/ident"
 	"muster/internal/redistest"
-	"muster/lua"
+	"muster/store"
 )
 
 // deadline is how long a test waits for what is to come: long, since the machine may be busy.
@@ -116,10 +116,10 @@ func (b *bundle) must(err error) {
 	}
 }
 
-func (b *bundle) store() *lua.Store {
+func (b *bundle) store() *store.Store {
 	b.Helper()
 	b.instances++
-	s, err := lua.Open(lua.Options{URL: b.redis.URL(), Realm: b.realm, Instance: ident.Instance(fmt.Sprintf("i%d", b.instances)),
+	s, err := store.Open(store.Options{URL: b.redis.URL(), Realm: b.realm, Instance: ident.Instance(fmt.Sprintf("i%d", b.instances)),
 		CallTimeout: 30 * time.Second}) // the machine may be busy
 	b.must(err)
 	b.Cleanup(func() { _ = s.Close() })

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"muster/internal/ident"
-	"muster/lua"
+	"muster/store"
 )
 
 // Type is what an event tells.
@@ -24,11 +24,11 @@ const (
 )
 
 // typeOf is what is told of an event of the stream; "" for nothing.
-var typeOf = map[lua.EventKind]Type{
-	lua.MatchComplete:  MatchCompleted,
-	lua.MatchCancelled: MatchCancelled,
-	lua.MatchEnded:     MatchEnded,
-	lua.PlayerDequeued: PlayerDequeued,
+var typeOf = map[store.EventKind]Type{
+	store.MatchComplete:  MatchCompleted,
+	store.MatchCancelled: MatchCancelled,
+	store.MatchEnded:     MatchEnded,
+	store.PlayerDequeued: PlayerDequeued,
 }
 
 // Event is what is told.
@@ -43,7 +43,7 @@ type Event struct {
 var namespace = uuid.MustParse("6f3a1c58-5d0e-4a57-9c3e-2f1f7f0f4b6d")
 
 // EventOf is what is told of an event of the realm's stream; its type is "" where nothing is.
-func EventOf(realm string, e lua.Event) (Event, error) {
+func EventOf(realm string, e store.Event) (Event, error) {
 	t := typeOf[e.Kind]
 	if t == "" {
 		return Event{}, nil
@@ -105,12 +105,12 @@ type ticket struct {
 	Notice string       `json:"notice_id,omitempty"`
 }
 
-func matchOf(e lua.Event) (match, error) {
+func matchOf(e store.Event) (match, error) {
 	m := match{ID: e.Match, Reason: e.Reason, Rooms: map[string]string{}, Players: []player{}}
 	if e.Record == "" {
 		return m, nil // of an end, where nothing else was known
 	}
-	parsed, err := lua.ParseMatch(e.Match, e.Record)
+	parsed, err := store.ParseMatch(e.Match, e.Record)
 	if err != nil {
 		return match{}, err
 	}

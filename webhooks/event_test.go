@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/lua"
+	"muster/store"
 )
 
 const record = "complete|20|10|arena|1796000000123000|1796000060000|game=u1;chat=u2|a;b|b||||eyJob3N0IjoiaCJ9|||"
@@ -13,18 +13,18 @@ const record = "complete|20|10|arena|1796000000123000|1796000060000|game=u1;chat
 func TestEventsAreTold(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]struct {
-		event lua.Event
+		event store.Event
 		want  string
 	}{
-		"completed": {lua.Event{Kind: lua.MatchComplete, At: 7, Match: "m", Record: record},
+		"completed": {store.Event{Kind: store.MatchComplete, At: 7, Match: "m", Record: record},
 			`{"id":"2d41fd3e-d0ff-5cf1-8c1b-dbef89592613","type":"match.completed","at":7,"realm":"main","match":{"id":"m","world":"arena","created_at":1796000000123,` +
 				`"expires_at":1796000060000,"rooms":{"chat":"u2","game":"u1"},"players":[{"id":"a"},{"id":"b","left":true}],"endpoint":{"host":"h"}}}`},
-		"cancelled": {lua.Event{Kind: lua.MatchCancelled, At: 8, Match: "m", Record: record, Reason: "declined"},
+		"cancelled": {store.Event{Kind: store.MatchCancelled, At: 8, Match: "m", Record: record, Reason: "declined"},
 			`{"id":"d04436e9-063a-546b-95ba-a14186c05e47","type":"match.cancelled","at":8,"realm":"main","match":{"id":"m","world":"arena","reason":"declined","created_at":1796000000123,` +
 				`"expires_at":1796000060000,"rooms":{"chat":"u2","game":"u1"},"players":[{"id":"a"},{"id":"b","left":true}],"endpoint":{"host":"h"}}}`},
-		"ended, and nothing else known": {lua.Event{Kind: lua.MatchEnded, At: 9, Match: "m", Reason: "left"},
+		"ended, and nothing else known": {store.Event{Kind: store.MatchEnded, At: 9, Match: "m", Reason: "left"},
 			`{"id":"c04a6b38-2016-5ce8-b5e8-00b9f1cc45b3","type":"match.ended","at":9,"realm":"main","match":{"id":"m","reason":"left","rooms":{},"players":[]}}`},
-		"dequeued": {lua.Event{Kind: lua.PlayerDequeued, At: 10, Player: "a", World: "arena", Ticket: "arena.5", Reason: "expired", Notice: "n1"},
+		"dequeued": {store.Event{Kind: store.PlayerDequeued, At: 10, Player: "a", World: "arena", Ticket: "arena.5", Reason: "expired", Notice: "n1"},
 			`{"id":"e75587d3-6be5-5ebc-af29-bbd1143935c0","type":"player.dequeued","at":10,"realm":"main","ticket":{"id":"arena.5","world":"arena","player_id":"a","reason":"expired","notice_id":"n1"}}`},
 	} {
 		e, err := EventOf("main", r.event)
@@ -36,12 +36,12 @@ func TestEventsAreTold(t *testing.T) {
 
 func TestNothingIsToldOfWhatIsOnTheWay(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []lua.EventKind{lua.MatchProposed, lua.MatchAllocating, lua.MatchUpdate} {
-		if e, err := EventOf("main", lua.Event{Kind: kind, Match: "m", Record: record}); err != nil || e.Type != "" {
+	for _, kind := range []store.EventKind{store.MatchProposed, store.MatchAllocating, store.MatchUpdate} {
+		if e, err := EventOf("main", store.Event{Kind: kind, Match: "m", Record: record}); err != nil || e.Type != "" {
 			t.Errorf("%s: %+v (%v)", kind, e, err)
 		}
 	}
-	if e, err := EventOf("main", lua.Event{Kind: lua.MatchComplete, Match: "m", Record: "no match"}); err == nil {
+	if e, err := EventOf("main", store.Event{Kind: store.MatchComplete, Match: "m", Record: "no match"}); err == nil {
 		t.Errorf("%+v", e)
 	}
 }
@@ -49,18 +49,18 @@ func TestNothingIsToldOfWhatIsOnTheWay(t *testing.T) {
 // The id says which event it is, not when or how often the stream said so.
 func TestAnEventsIDIsItsOwn(t *testing.T) {
 	t.Parallel()
-	base := lua.Event{Kind: lua.MatchEnded, At: 1, Match: "m", Record: record, Reason: "ended"}
+	base := store.Event{Kind: store.MatchEnded, At: 1, Match: "m", Record: record, Reason: "ended"}
 	again := base
 	again.At, again.Record = 2, ""
 	other, completed := base, base
-	other.Match, completed.Kind = "m2", lua.MatchComplete
-	ticket := lua.Event{Kind: lua.PlayerDequeued, At: 1, Player: "a", World: "w", Ticket: "w.1", Notice: "n"}
+	other.Match, completed.Kind = "m2", store.MatchComplete
+	ticket := store.Event{Kind: store.PlayerDequeued, At: 1, Player: "a", World: "w", Ticket: "w.1", Notice: "n"}
 	later := ticket
 	later.Ticket = "w.2"
 	ids := map[string]string{}
 	for name, r := range map[string]struct {
 		realm string
-		event lua.Event
+		event store.Event
 	}{
 		"one": {"main", base}, "one again": {"main", again}, "another match's": {"main", other}, "another type's": {"main", completed},
 		"another realm's": {"other", base}, "a ticket's": {"main", ticket}, "another ticket's": {"main", later},

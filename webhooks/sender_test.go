@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"muster/internal/redistest"
-	"muster/lua"
+	"muster/store"
 )
 
 func TestAReceiverIsToldSignedEventsOfItsTypes(t *testing.T) {
@@ -114,7 +114,7 @@ func TestADeliveryIsGivenUpAndCanBePutBack(t *testing.T) {
 	w := b.start(&log, Observer{Dead: func() { dead.Add(1) }}, rc.target(), other.target())
 	b.happen("bad", "good")
 	s := b.store()
-	var letters []lua.DeadLetter
+	var letters []store.DeadLetter
 	b.eventually(func() (err error) {
 		if letters, err = s.DeadLetters(b.ctx, "", 10); err == nil && (len(letters) != 1 || dead.Load() != 1) {
 			err = fmt.Errorf("%d dead letters", len(letters))
@@ -245,7 +245,7 @@ func TestStream_UnreadableEntryIsRetriedThenDead(t *testing.T) {
 // full is a stream on a Redis without memory: it takes no dead letter.
 type full struct{ Stream }
 
-func (full) Bury(context.Context, lua.StreamEntry, string) error { return errors.New("OOM") }
+func (full) Bury(context.Context, store.StreamEntry, string) error { return errors.New("OOM") }
 
 func TestStream_EntryThatCannotBeBuriedStopsNoOther(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	"muster/lua"
+	"muster/store"
 )
 
 // Delivery is an event on its way to an address.
@@ -16,7 +16,7 @@ type Delivery struct {
 	// Attempt is the number of this one, from 1 on.
 	Attempt int
 	// Entry is the stream's, where the delivery comes from there.
-	Entry lua.StreamEntry
+	Entry store.StreamEntry
 	// Unreadable says why the event cannot be read; nil if it can. The delivery is retried and given up as one that
 	// fails, without a request: an instance of another version may read it.
 	Unreadable error
@@ -41,14 +41,14 @@ const (
 	Hold     = MaxPause
 )
 
-// Stream is the realm's stream as an address' group reads it; see lua.StreamReader.
+// Stream is the realm's stream as an address' group reads it; see store.StreamReader.
 type Stream interface {
 	Begin(ctx context.Context, fromBeginning bool) error
-	Read(ctx context.Context, count int, block time.Duration) ([]lua.StreamEntry, error)
-	Claim(ctx context.Context, count int) ([]lua.StreamEntry, error)
-	Ack(ctx context.Context, entries ...lua.StreamEntry) error
-	Postpone(ctx context.Context, entry lua.StreamEntry, wait time.Duration) error
-	Bury(ctx context.Context, entry lua.StreamEntry, reason string) error
+	Read(ctx context.Context, count int, block time.Duration) ([]store.StreamEntry, error)
+	Claim(ctx context.Context, count int) ([]store.StreamEntry, error)
+	Ack(ctx context.Context, entries ...store.StreamEntry) error
+	Postpone(ctx context.Context, entry store.StreamEntry, wait time.Duration) error
+	Bury(ctx context.Context, entry store.StreamEntry, reason string) error
 	Tidy(ctx context.Context) error
 }
 
@@ -96,7 +96,7 @@ func (s *streamSource) Claim(ctx context.Context, n int) ([]Delivery, error) {
 		s.begun, s.tidied = true, time.Now()
 	}
 	entries, err := s.next(ctx, n)
-	if errors.Is(err, lua.ErrNoGroup) {
+	if errors.Is(err, store.ErrNoGroup) {
 		// Redis lost its data; what is in the stream happened since.
 		return nil, s.stream.Begin(ctx, true)
 	}
@@ -106,7 +106,7 @@ func (s *streamSource) Claim(ctx context.Context, n int) ([]Delivery, error) {
 	return s.deliveries(ctx, entries)
 }
 
-func (s *streamSource) next(ctx context.Context, n int) ([]lua.StreamEntry, error) {
+func (s *streamSource) next(ctx context.Context, n int) ([]store.StreamEntry, error) {
 	if time.Since(s.tidied) >= tidyInterval {
 		if err := s.stream.Tidy(ctx); err != nil {
 			return nil, err
@@ -125,9 +125,9 @@ func (s *streamSource) next(ctx context.Context, n int) ([]lua.StreamEntry, erro
 
 // deliveries are those of entries that the address wants; of the others it is done with at once. An entry that cannot be
 // read is a delivery too, so that it stops no other.
-func (s *streamSource) deliveries(ctx context.Context, entries []lua.StreamEntry) ([]Delivery, error) {
+func (s *streamSource) deliveries(ctx context.Context, entries []store.StreamEntry) ([]Delivery, error) {
 	var deliveries []Delivery
-	var unwanted []lua.StreamEntry
+	var unwanted []store.StreamEntry
 	for _, entry := range entries {
 		if !entry.For(s.group) {
 			unwanted = append(unwanted, entry)
@@ -145,8 +145,8 @@ func (s *streamSource) deliveries(ctx context.Context, entries []lua.StreamEntry
 	return deliveries, s.stream.Ack(ctx, unwanted...)
 }
 
-func (s *streamSource) eventOf(entry lua.StreamEntry) (Event, error) {
-	e, err := lua.ParseEvent(entry)
+func (s *streamSource) eventOf(entry store.StreamEntry) (Event, error) {
+	e, err := store.ParseEvent(entry)
 	if err != nil {
 		return Event{}, err
 	}

@@ -1,12 +1,12 @@
 -- match: all that a script needs that changes matches.
 -- @include prelude
--- @include writes
--- @include tell
+-- @include write_buffer
+-- @include notify
 -- @include stream
 -- @include match_record
 -- @include ranks
 -- @include match_store
--- @include match_news
+-- @include match_notify
 -- @include open_counts
 -- @include matches
 -- @inner

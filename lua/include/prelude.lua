@@ -1,7 +1,7 @@
 -- prelude: refuses a call of another history before anything is written, gives out places, and
 -- notices that time has passed in which nobody spoke: then it is calm, and nothing may end by time.
 -- @include time
--- @include history
+-- @include replication_id
 -- @include parts
 local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'ready_at', 'last', 'touched', 'calm_until', 'journal', 'ahead')
 if meta[1] ~= epoch or meta[2] ~= history() then

@@ -1,6 +1,6 @@
 -- read_prelude: the prelude of a script that writes nothing.
 -- @include time
--- @include history
+-- @include replication_id
 local meta = redis.call('HMGET', meta_key, 'epoch', 'history', 'last', 'worlds', 'touched', 'ahead')
 if meta[1] ~= epoch or meta[2] ~= history() then
   return {CODE_LOST_HISTORY, meta[1] or ''}

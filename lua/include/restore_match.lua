@@ -1,7 +1,7 @@
 -- restore_match: a match that is known of before the loss is there again, for all that nothing newer stands for.
 -- Needs ending, seats, free_lost and asserted_matches.
--- @include newer_knowledge
--- @include strangers
+-- @include conflict_rules
+-- @include orphaned_players
 
 -- rejoin gives a participant its match back where nothing newer stands.
 local function rejoin(player, id, match, presence)

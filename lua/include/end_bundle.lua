@@ -1,0 +1,7 @@
+-- end_bundle: all that a script needs that ends matches.
+-- @include match
+-- @include end_ticket
+-- @include worlds
+-- @include requeue
+-- @include cancel_match
+-- @include end_match

@@ -1,7 +1,0 @@
--- ending: all that a script needs that ends matches.
--- @include match
--- @include end_ticket
--- @include worlds
--- @include put_back
--- @include cancel_match
--- @include end_match

@@ -1,0 +1,9 @@
+package store
+
+import (
+	"testing"
+
+	"muster/internal/redistest"
+)
+
+func TestMain(m *testing.M) { redistest.Main(m, stopEmbedded) }
