@@ -72,7 +72,7 @@ func reserveBlock() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	for _, block := range rand.Perm(blocks) {
+	for _, block := range rand.Perm(blocks) { //nolint:gosec // G404: a port is no secret
 		file, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(block)), os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return err
