@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -113,4 +114,42 @@ func (r *docReader) rewrite(text string) string {
 		text = strings.ReplaceAll(text, port, own)
 	}
 	return strings.NewReplacer("127.0.0.1:8080", r.address, "127.0.0.1:5432", r.postgresAddr(text), "go run .", program).Replace(text)
+}
+
+// TestDocuments_LogMessagesExist looks for each message of the list for alerts in the source.
+func TestDocuments_LogMessagesExist(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(page), "## Log messages worth an alert")
+	if !found {
+		t.Fatal("there is no list")
+	}
+	var source strings.Builder
+	err = filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		source.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A message may be put together from two constants.
+	text := strings.ReplaceAll(source.String(), `" + kept`, `; the stream keeps what happens"`)
+	rows := regexp.MustCompile("(?m)^\\| (`.+?`) \\|").FindAllStringSubmatch(list, -1)
+	if len(rows) == 0 {
+		t.Error("the list is empty")
+	}
+	for _, row := range rows {
+		for _, message := range strings.Split(strings.Trim(row[1], "`"), "`, `") {
+			if !strings.Contains(text, `"`+message+`"`) {
+				t.Errorf("no code logs %q", message)
+			}
+		}
+	}
 }

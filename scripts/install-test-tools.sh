@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that the tests find their tools: a C compiler for the race detector, redis-server (7.0
 # or newer; REDIS_SERVER_BIN names another), PostgreSQL (POSTGRES_BIN names the directory of another's
-# programs), Chromium (CHROME_BIN names another browser of its kind), and Python and curl for the
+# programs), Chromium (CHROME_BIN names another browser of its kind), nginx, and Python and curl for the
 # examples of the documents. As root on Debian or a system
 # derived from it, it installs what is missing and nothing else; elsewhere it says what to install and
 # fails.
@@ -25,6 +25,7 @@ have "${REDIS_SERVER_BIN:-}" redis-server || missing+=(redis-server)
 have "${POSTGRES_BIN:-/nowhere}/postgres" postgres /usr/lib/postgresql/*/bin/postgres || missing+=(postgresql)
 have python3 || missing+=(python3)
 have curl || missing+=(curl)
+have nginx /usr/sbin/nginx || missing+=(nginx-light)
 have "${CHROME_BIN:-}" chromium chromium-browser google-chrome google-chrome-stable || missing+=(chromium)
 
 if [ ${#missing[@]} -eq 0 ]; then
@@ -33,7 +34,7 @@ fi
 
 if [ "$(id -u)" -ne 0 ] || ! have apt-get; then
 	echo "The tests need tools that are missing here. On Debian or Ubuntu: sudo apt-get install ${missing[*]}" >&2
-	echo "Elsewhere install what these packages hold: Redis 7.0 or newer, PostgreSQL, Chromium or Chrome, a C compiler." >&2
+	echo "Elsewhere install what these packages hold: Redis 7.0 or newer, PostgreSQL, Chromium or Chrome, nginx, a C compiler." >&2
 	exit 1
 fi
 
