@@ -6,6 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"muster/internal/faultlog"
 	"muster/internal/groupcommit"
 	"muster/internal/ident"
 	"muster/store"
@@ -37,9 +40,9 @@ type loop struct {
 	// after is where the next call goes on in a queue that is longer than one call looks.
 	after store.Cursor
 	// restart says that something changed in the part of the queue that was walked already: it has to be walked again.
-	restart  bool
-	opening  *time.Timer // pokes when matching opens in a new epoch; nil before it was needed
-	failures failures
+	restart bool
+	opening *time.Timer // pokes when matching opens in a new epoch; nil before it was needed
+	faults  *faultlog.Log
 }
 
 // request is a join that waits for its call.
@@ -49,8 +52,9 @@ type request struct {
 }
 
 func newLoop(opts *Options, w World) *loop {
-	l := &loop{name: w.Name, opts: opts}
-	l.failures.log = opts.Logger.With().Str("world", string(w.Name)).Str("script", "join_and_match").Logger()
+	l := &loop{name: w.Name, opts: opts, faults: faultlog.New(opts.Logger.With().Str("world", string(w.Name)).Logger(), faultlog.Messages{
+		Level: zerolog.WarnLevel, Fails: "matching failed; retrying", Works: "matching works again",
+	})}
 	l.world.Store(&w)
 	l.committer = groupcommit.New(groupcommit.Options{Max: joinsMax}, l.commit)
 	return l
@@ -87,7 +91,7 @@ func (l *loop) commit(ctx context.Context, batch []request) (results []JoinResul
 		}
 		return nil, false, err
 	}
-	l.failures.note(nil)
+	l.faults.Worked()
 	l.joinAfterOverdue(ctx, joins, results)
 	for _, r := range results {
 		if r.Err == nil && !r.Repeated {
@@ -97,15 +101,17 @@ func (l *loop) commit(ctx context.Context, batch []request) (results []JoinResul
 	return results, l.more, nil
 }
 
-// note logs an error that no join is told of. That the store is away is said once, by the sweeper, and a
-// world that is closed elsewhere is none of ours.
+// note logs an error that is no reply to a join. An outage of Redis is logged by presence, for the whole instance, and a
+// world that is closed elsewhere is no fault.
 func (l *loop) note(err error) {
-	for _, expected := range []error{store.ErrUnavailable, store.ErrLostHistory, store.ErrWorldClosed, store.ErrUnknownWorld} {
-		if errors.Is(err, expected) {
-			return
-		}
+	if !isOutage(err) && !errors.Is(err, store.ErrWorldClosed) && !errors.Is(err, store.ErrUnknownWorld) {
+		l.faults.Failed(err)
 	}
-	l.failures.note(err)
+}
+
+// isOutage reports whether a call failed because Redis is away or lost its history.
+func isOutage(err error) bool {
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrLostHistory)
 }
 
 // joinAfterOverdue ends the matches that kept players from joining though their time has passed, and has

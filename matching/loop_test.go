@@ -193,7 +193,7 @@ func TestWhatAPokeRunsIntoIsLoggedOnce(t *testing.T) {
 		lines int
 	}{
 		"a fault, and its end":         {errors.New("script status 99"), 2},
-		"an outage is the sweeper's":   {store.ErrUnavailable, 0},
+		"presence logs an outage":      {store.ErrUnavailable, 0},
 		"a closed world is no failure": {store.ErrWorldClosed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,15 +219,16 @@ func TestSweeps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		errAway := errors.New("away")
 		fake := &fakeStore{sweep: func(n int) (store.Swept, error) {
 			switch n {
 			case 0:
 				return store.Swept{Done: true, More: true, Gone: 1}, nil
 			case 1:
 				return store.Swept{Done: true, Due: []ident.World{"v"}}, nil
+			case 2:
+				return store.Swept{}, store.ErrUnavailable // which presence logs
 			case 3, 4, 5:
-				return store.Swept{}, errAway
+				return store.Swept{}, errors.New("script status 99")
 			default:
 				return store.Swept{}, nil
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"muster/internal/faultlog"
 	"muster/internal/groupcommit"
 	"muster/internal/ident"
 	"muster/store"
@@ -95,8 +96,10 @@ func New(opts Options) *Matching {
 	m.served.Store(&served{})
 	m.sweeper = sweeper{
 		store: opts.Store, interval: opts.SweepInterval, poke: m.Poke, swept: opts.Observer.Swept,
-		rules:    func() []store.WorldRules { return m.served.Load().rules },
-		failures: failures{log: opts.Logger.With().Str("script", "sweep").Logger()},
+		rules: func() []store.WorldRules { return m.served.Load().rules },
+		faults: faultlog.New(opts.Logger, faultlog.Messages{
+			Level: zerolog.WarnLevel, Fails: "sweep failed; retrying", Works: "sweep works again",
+		}),
 	}
 	return m
 }

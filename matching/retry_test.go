@@ -175,11 +175,11 @@ func TestAnOverdueMatchIsEndedForAJoin(t *testing.T) {
 		calls  int
 		want   error
 	}{
-		"and the join done once more":        {answers(refuses(overdue), takes), nil, 2, nil},
-		"also where somebody was faster":     {answers(refuses(overdue), takes), store.ErrNoSuchMatch, 2, nil},
-		"also after a lost reply":            {answers(fails(store.ErrUnavailable), refuses(overdue), takes), nil, 3, nil},
-		"but only once":                      {answers(refuses(overdue)), nil, 2, overdue},
-		"and if it cannot be, it stands":     {answers(refuses(overdue)), store.ErrUnavailable, 1, overdue},
+		"and the join done once more":      {answers(refuses(overdue), takes), nil, 2, nil},
+		"also where somebody was faster":   {answers(refuses(overdue), takes), store.ErrNoSuchMatch, 2, nil},
+		"also after a lost reply":          {answers(fails(store.ErrUnavailable), refuses(overdue), takes), nil, 3, nil},
+		"but only once":                    {answers(refuses(overdue)), nil, 2, overdue},
+		"and if it cannot be, it stands":   {answers(refuses(overdue)), store.ErrUnavailable, 1, overdue},
 		"and the fake may be away by then": {answers(refuses(overdue), fails(store.ErrUnavailable)), nil, 3, store.ErrUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"muster/internal/faultlog"
 	"muster/internal/ident"
 	"muster/store"
 )
@@ -18,7 +19,7 @@ type sweeper struct {
 	rules    func() []store.WorldRules
 	poke     func(...ident.World)
 	swept    func(store.Swept)
-	failures failures
+	faults   *faultlog.Log
 }
 
 func (s *sweeper) run(ctx context.Context) {
@@ -43,10 +44,13 @@ func (s *sweeper) sweep(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.failures.note(err)
 		if err != nil {
+			if !isOutage(err) { // which presence logs, for the whole instance
+				s.faults.Failed(err)
+			}
 			return
 		}
+		s.faults.Worked()
 		if swept.Done {
 			s.swept(swept)
 		}

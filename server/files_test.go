@@ -3,10 +3,12 @@ package server
 import (
 	"io"
 	"net"
+	"net/netip"
 	"testing"
 
 	"github.com/rs/zerolog"
 
+	"muster/configs"
 	"muster/internal/loopback"
 )
 
@@ -91,6 +93,27 @@ func TestFiles_AreNotedIfFew(t *testing.T) {
 		s.noteFiles(files)
 		if got := log.buf.Len() > 0; got != noted {
 			t.Errorf("%d files: noted %v, want %v", files, got, noted)
+		}
+	}
+}
+
+func TestServer_WarnsIfOpenToAll(t *testing.T) {
+	t.Parallel()
+	proxies := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	for name, c := range map[string]struct {
+		config configs.Config
+		warned bool
+	}{
+		"loopback":       {configs.Config{Auth: configs.Auth{Mode: configs.AuthDev}}, false},
+		"behind a proxy": {configs.Config{Auth: configs.Auth{Mode: configs.AuthDev}, Limits: configs.Limits{TrustedProxies: proxies}}, true},
+		"on the network": {configs.Config{Auth: configs.Auth{Mode: configs.AuthDev, AllowDev: true}}, true},
+		"with tokens":    {configs.Config{Auth: configs.Auth{Mode: configs.AuthToken}, Limits: configs.Limits{TrustedProxies: proxies}}, false},
+	} {
+		log := new(logged)
+		s := &Server{log: zerolog.New(log), config: c.config}
+		s.warnOpenToAll()
+		if got := log.buf.Len() > 0; got != c.warned {
+			t.Errorf("%s: warned %v, want %v", name, got, c.warned)
 		}
 	}
 }

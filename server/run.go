@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"muster/configs"
 	"muster/store"
 )
 
@@ -58,6 +59,7 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	}
 	started(public.Addr().String())
 	s.noteFiles(openFiles())
+	s.warnOpenToAll()
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
@@ -67,6 +69,14 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	running.Wait()
 	s.after.stop()
 	return errors.Join(err, s.store.Close())
+}
+
+// warnOpenToAll logs at start that no token protects a server that others than this machine's programs can reach.
+func (s *Server) warnOpenToAll() {
+	if s.config.Auth.Mode == configs.AuthDev && (s.config.Auth.AllowDev || len(s.config.Limits.TrustedProxies) > 0) {
+		s.log.Warn().Msg("auth.mode is dev and others can reach this server: any client may act for any player and end any match " +
+			"(DELETE /v1/matches); let the proxy pass only what players need, or keep the server in a private network")
+	}
 }
 
 // inspect says once, as soon as Redis answers, what it is not set to as it should be.
