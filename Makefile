@@ -80,3 +80,12 @@ fuzz: ## run each fuzz test for a short time (FUZZTIME=20s)
 .PHONY: image-build
 image-build: ## build the static binary of the container image (OUT=path); the Dockerfile calls this
 	CGO_ENABLED=0 $(BUILD) -trimpath -ldflags '-s -w $(LDFLAGS)' -o $(OUT) .
+
+.PHONY: release
+release: ## build static binaries for Linux, macOS and Windows into bin/release, with checksums
+	@rm -rf bin/release
+	@for system in linux darwin windows; do for arch in amd64 arm64; do \
+		suffix=$$system-$$arch; test $$system = windows && suffix=$$suffix.exe; \
+		GOOS=$$system GOARCH=$$arch $(MAKE) --no-print-directory image-build OUT=bin/release/muster-$(VERSION)-$$suffix || exit 1; \
+	done; done
+	@cd bin/release && sha256sum muster-* > SHA256SUMS
