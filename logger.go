@@ -2,7 +2,9 @@ package main
 
 import (
 	"io"
+	"log"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -27,4 +29,19 @@ func newLogger(c configs.Log, out io.Writer) zerolog.Logger {
 		out = zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly}
 	}
 	return zerolog.New(out).With().Timestamp().Logger()
+}
+
+// libraryLog takes the lines that libraries write by the standard logger, such as net/http of a receiver that answers twice.
+// They may hold a part of an answer, so they are logged at debug only.
+type libraryLog struct{ log zerolog.Logger }
+
+func (l libraryLog) Write(line []byte) (int, error) {
+	l.log.Debug().Str("text", strings.TrimSuffix(string(line), "\n")).Msg("library")
+	return len(line), nil
+}
+
+// logLibraries has the standard logger write to log.
+func logLibraries(to zerolog.Logger) {
+	log.SetFlags(0)
+	log.SetOutput(libraryLog{to})
 }

@@ -141,6 +141,7 @@ func serve(ctx context.Context, stderr *logqueue.Writer, with startup) error {
 	}
 	config := with.config
 	log := newLogger(config.Log, stderr)
+	logLibraries(log)
 	if with.warning != "" {
 		log.Warn().Msg(with.warning)
 	}

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"log"
 	"testing"
+
+	"github.com/rs/zerolog"
 )
 
 func TestAWrongCommandLineIsAUsageError(t *testing.T) {
@@ -33,5 +37,16 @@ func TestAWrongCommandLineIsAUsageError(t *testing.T) {
 				t.Errorf("error is %v", err)
 			}
 		})
+	}
+}
+
+func TestLogLibraries_WritesJSON(t *testing.T) {
+	previous := log.Writer()
+	t.Cleanup(func() { log.SetOutput(previous) })
+	var out bytes.Buffer
+	logLibraries(zerolog.New(&out))
+	log.Printf("Unsolicited response")
+	if got, want := out.String(), `{"level":"debug","text":"Unsolicited response","message":"library"}`+"\n"; got != want {
+		t.Errorf("logged %s, want %s", got, want)
 	}
 }

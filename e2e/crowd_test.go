@@ -49,7 +49,7 @@ func inParallel(n, width int, f func(k int)) {
 
 func TestThousandsWhoJoinAtOnceAreAllMatched(t *testing.T) {
 	t.Parallel()
-	const crowd = 3000
+	const crowd = 1800
 	c := startCluster(t, 2, calmPresence)
 	all := c.connectAll("p", crowd)
 	inParallel(crowd, crowd, func(k int) {
