@@ -2,7 +2,7 @@
 
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  := -X main.version=$(VERSION)
+LDFLAGS  := -X muster/internal/cli.version=$(VERSION)
 # The version says the commit; without this a checkout of another user would fail the build.
 BUILD    := $(GO) build -buildvcs=false
 ARGS     ?=

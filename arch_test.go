@@ -23,7 +23,7 @@ const module = "muster"
 // arrows are the packages of the module that a package may import, besides internal/ident and, in
 // tests, the helpers for tests. Where a package is missing here, so is the thought where it belongs.
 var arrows = map[string][]string{
-	".":        {"server", "hub", "matching", "presence", "journal", "webhooks", "store", "load", "sim", "client", "protocol", "configs"},
+	".":        {"internal/cli"},
 	"server":   {"hub", "matching", "presence", "allocation", "journal", "webhooks", "store", "protocol", "configs", "web"},
 	"hub":      {"store", "protocol", "configs"},
 	"matching": {"store", "protocol", "configs"},
@@ -85,6 +85,10 @@ func ownViolation(pkg, file, imp string) string {
 		return ""
 	case slices.Contains(testHelpers, imp) && !slices.Contains(testHelpers, pkg):
 		return imp + " is for tests only"
+	case imp == "internal/cli" && pkg != ".":
+		return imp + " is for main only"
+	case pkg == "internal/cli": // wires everything
+		return ""
 	case top == "internal":
 		if strings.HasPrefix(imp, "internal/") {
 			return ""
@@ -180,7 +184,10 @@ func TestViolationsOfTheArrows(t *testing.T) {
 		pkg, file, imp string
 		allowed        bool
 	}{
-		{".", "main.go", module + "/server", true},
+		{".", "main.go", module + "/internal/cli", true},
+		{".", "main.go", module + "/server", false},
+		{"internal/cli", "serve.go", module + "/server", true},
+		{"server", "server.go", module + "/internal/cli", false},
 		{".", "main.go", "github.com/redis/go-redis/v9", false},
 		{"server", "server.go", module + "/hub", true},
 		{"server", "server.go", "github.com/gin-gonic/gin/binding", true},

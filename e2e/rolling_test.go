@@ -61,7 +61,7 @@ func TestARollingChangeOfVersionLosesNothing(t *testing.T) {
 	t.Parallel()
 	const version = "0.0.2-rolled"
 	newer := filepath.Join(t.TempDir(), "muster")
-	if err := build(newer, race.Enabled, "-ldflags", "-s -w -X main.version="+version); err != nil {
+	if err := build(newer, race.Enabled, "-ldflags", "-s -w -X muster/internal/cli.version="+version); err != nil {
 		t.Fatal(err)
 	}
 	c := rolling(t, func(_ *cluster, i *instance) {
