@@ -87,8 +87,8 @@ func serve(ctx context.Context, stderr *logqueue.Writer, with startup) error {
 	defer stop()
 	endsOnHangup := hangupEnds()
 	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP) // until the end: a terminal and its shell may each send one
-	defer signal.Stop(hangup)
+	// Never stopped: a terminal and its shell may each send one, and the second must not kill a process that is done.
+	signal.Notify(hangup, syscall.SIGHUP)
 	go func() {
 		for {
 			select {
