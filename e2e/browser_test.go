@@ -119,6 +119,37 @@ func (b *tab) picture(name string, width int64, scheme string) {
 	if err := os.WriteFile(file, png, 0o600); err != nil {
 		b.t.Fatal(err)
 	}
+	b.checkAccessible(fmt.Sprintf("%s, %d pixels, %s", name, width, scheme))
+}
+
+// checkAccessible has axe-core look at the page if the variable AXE names its file, axe.min.js of the npm package axe-core.
+func (b *tab) checkAccessible(state string) {
+	b.t.Helper()
+	file := os.Getenv("AXE")
+	if file == "" {
+		return
+	}
+	axe, err := os.ReadFile(file)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	read(b, chromedp.Evaluate[bool](string(axe)+`;
+		globalThis.axeResult = undefined;
+		axe.run().then((result) => {
+			globalThis.axeResult = result.violations.flatMap((v) => v.nodes.map((n) => v.id + " " + n.target.join(" ") + ": " + n.failureSummary));
+		});
+		true`))
+	var found []string
+	eventually(b.t, func() string {
+		if !read(b, chromedp.Evaluate[bool](`globalThis.axeResult !== undefined`)) {
+			return "axe is not done"
+		}
+		found = read(b, chromedp.Evaluate[[]string](`globalThis.axeResult`))
+		return ""
+	})
+	for _, violation := range found {
+		b.t.Errorf("%s: %s", state, violation)
+	}
 }
 
 // colours has the page drawn as on a light or a dark system.
