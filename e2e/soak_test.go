@@ -20,7 +20,7 @@ var (
 	kindsFlag   = flag.String("faults", "", "parts of the names of the faults that TestSoak takes, with | between them; empty takes all")
 	playersFlag = flag.Int("players", 100, "how many players TestSoak moves; the default takes about half of two cores, with the race detector on")
 	slackFlag   = flag.Float64("slack", 0, "factor on the times that a recovery may take; 0 is 1 with -soak; without it they are only reported")
-	writeFlag   = flag.Bool("write-guarantees", false, "write TestSoak's table into docs/guarantees.md")
+	writeFlag   = flag.Bool("write-guarantees", false, "write TestSoak's table into docs/notes/soaks.md")
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -92,7 +92,7 @@ func TestSoak(t *testing.T) {
 	}
 	t.Logf("the soak in numbers:\n%s", report)
 	if *writeFlag && !t.Failed() {
-		report.write("../docs/guarantees.md")
+		report.write("../docs/notes/soaks.md")
 	}
 	if *soakFlag > 0 && !t.Failed() {
 		<-time.After(30 * time.Second) // for as long as a match is held
