@@ -47,8 +47,8 @@ func (w *Worker) attempt(asking, settling context.Context, a attempt) {
 		return w.opts.Store.RetryAllocation(ctx, match, a.Attempt, after)
 	})
 	if settled {
-		// The next poll could come half a second late. After a stop the poke wakes nobody.
-		time.AfterFunc(after, w.Poke)
+		// The next poll could come half a second late. After a stop the wake wakes nobody.
+		time.AfterFunc(after, w.Wake)
 	}
 }
 

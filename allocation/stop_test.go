@@ -96,7 +96,7 @@ func TestStartAndStop(t *testing.T) {
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(w.Stop)
-		all.Go(w.Poke)
+		all.Go(w.Wake)
 	}
 	all.Wait()
 	if err := w.Start(t.Context()); !errors.Is(err, ErrStopped) {

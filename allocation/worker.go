@@ -17,7 +17,7 @@ import (
 var ErrStopped = errors.New("allocation is stopped")
 
 const (
-	// DefaultPollInterval is how often is looked for due matches without a poke: those of an instance that died, and
+	// DefaultPollInterval is how often is looked for due matches without a wake: those of an instance that died, and
 	// pokes that were lost.
 	DefaultPollInterval = 500 * time.Millisecond
 	// DefaultInFlight is how many requests an instance has at a time.
@@ -122,8 +122,8 @@ func (w *Worker) Stop() {
 	}
 }
 
-// Poke says that a match may be due. It does not wait.
-func (w *Worker) Poke() {
+// Wake says that a match may be due. It does not wait.
+func (w *Worker) Wake() {
 	select {
 	case w.poked <- struct{}{}:
 	default:
@@ -151,7 +151,7 @@ func (w *Worker) run(ctx context.Context) {
 	<-idle
 }
 
-// claimUntil claims what is due, at each poke and at intervals, until ctx ends.
+// claimUntil claims what is due, at each wake and at intervals, until ctx ends.
 func (w *Worker) claimUntil(ctx, asking, settling context.Context) {
 	for ctx.Err() == nil {
 		w.claim(asking, settling)
@@ -184,7 +184,7 @@ func (w *Worker) claim(asking, settling context.Context) {
 		w.inFlight.Go(func() {
 			w.attempt(asking, settling, attempt{Allocation: a, leaseEnds: before.Add(lease)})
 			<-w.slots
-			w.Poke() // more may be due than could be begun
+			w.Wake() // more may be due than could be begun
 		})
 	}
 }

@@ -145,7 +145,7 @@ func TestAPokeIsFollowedAtOnce(t *testing.T) {
 	for i := range 3 {
 		id := ident.Match(fmt.Sprintf("m%d", i))
 		fake.add(aMatch(id))
-		w.Poke()
+		w.Wake()
 		fake.settled(t, id)
 	}
 }

@@ -9,9 +9,9 @@ import (
 )
 
 // fellThrough is that a match of p fell through, by another's call, and that p is back at its place.
-func fellThrough(number int64, match ident.Match, version ident.Place) store.Told {
+func fellThrough(number int64, match ident.Match, version ident.Place) store.Notification {
 	end := fell((version + 1).String(), match)
-	return store.Told{
+	return store.Notification{
 		Number: number, Changes: []store.Change{change("p", 10, record(version, "", "duel.5"), end)},
 		Requeued: []store.Requeued{{
 			Session: store.Session{Player: "p", Generation: 10}, Match: match,
@@ -28,11 +28,11 @@ func TestWhatWasSoBeforeAReplyIsToldBeforeIt(t *testing.T) {
 			s.Send(&protocol.Left{})
 		})
 		b.hub.Deliver(fellThrough(2, "m", 30))
-		b.hub.Deliver(store.Told{
+		b.hub.Deliver(store.Notification{
 			Number: 3, Matches: map[ident.Match]string{"n": heldMatch(35, "p", "q")},
 			Changes: []store.Change{change("p", 10, heldRecord(36, "n", "duel.5"), "")},
 		})
-		b.hub.Deliver(store.Told{Number: 4, Changes: []store.Change{change("p", 10, record(40, ""), fell("41", "n"))}}) // by the leave itself
+		b.hub.Deliver(store.Notification{Number: 4, Changes: []store.Change{change("p", 10, record(40, ""), fell("41", "n"))}}) // by the leave itself
 		b.sees(client)
 		finish()
 		b.sees(client, "match_cancelled m declined", "requeued duel.5 m 1", "match_proposed n", "left", "match_cancelled n declined")
@@ -72,7 +72,7 @@ func TestNoStateFollowsThatIsOlderThanAnAnswerOfAnother(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		_, client := b.asked()
 		accepted := "proposed|25|1|duel|19|99|red=r1|p;q||99|q|||||"
-		b.hub.Deliver(store.Told{Number: 1, Matches: map[ident.Match]string{"m": accepted}})
+		b.hub.Deliver(store.Notification{Number: 1, Matches: map[ident.Match]string{"m": accepted}})
 		b.sees(client, "match_proposed m")
 		before := store.PlayerState{Player: "p", Generation: 10, AsOf: 24, Record: heldRecord(20, "m", "duel.5"), Match: heldMatch(19, "p", "q")}
 		b.hub.Apply([]store.PlayerState{before})

@@ -36,7 +36,7 @@ func TestWhatDoesNotStandAfterALossIsLost(t *testing.T) {
 		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
 		b.hub.BeginEpoch(100)
 		b.hub.Assertions()
-		b.hub.Doubt([]store.Session{s.ID()})
+		b.hub.MarkStale([]store.Session{s.ID()})
 		b.store.states["p"] = store.PlayerState{Record: record(120, "")}
 		b.heal()
 		b.sees(client, "dequeued duel.5 lost", "state")
@@ -61,7 +61,7 @@ func TestWhoLeftAMatchIsNotAssertedToBeInItAlsoWhileARequestWaits(t *testing.T) 
 		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "m"), Match: match(4, "p", "q")})
 		defer b.request(s, func() {})()
 		changed := "complete|12|0|duel|4|100000||p;q|q"
-		b.hub.Deliver(store.Told{Number: 1, Matches: map[ident.Match]string{"m": changed}})
+		b.hub.Deliver(store.Notification{Number: 1, Matches: map[ident.Match]string{"m": changed}})
 		if asserted := b.hub.Assertions(); asserted[0].Session != s.ID() || asserted[0].Match != changed {
 			t.Errorf("asserts %+v", asserted)
 		}
@@ -81,7 +81,7 @@ func TestWhoWasMatchedIsAssertedToBeInTheMatchAlsoWhileARequestWaits(t *testing.
 				finish := b.request(s, func() {})
 				b.hub.Deliver(formed(1, "m", 20, "p", "q"))
 				left := "complete|30|0|duel|20|100000||p;q|q"
-				b.hub.Deliver(store.Told{Number: 2, Matches: map[ident.Match]string{"m": left}})
+				b.hub.Deliver(store.Notification{Number: 2, Matches: map[ident.Match]string{"m": left}})
 				end(s)
 				b.sees(client)
 				b.hub.BeginEpoch(100)
@@ -114,7 +114,7 @@ func TestWhatWasOvertakenIsNotAsserted(t *testing.T) {
 func TestWhyItEndedIsToldAfterALossToo(t *testing.T) {
 	for name, bring := range map[string]func(b *bundle){
 		"by a change": func(b *bundle) {
-			b.hub.Deliver(store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(20, ""), ended("19", "duel.5"))}})
+			b.hub.Deliver(store.Notification{Number: 1, Changes: []store.Change{change("p", 10, record(20, ""), ended("19", "duel.5"))}})
 		},
 		"by a state": func(b *bundle) {
 			b.store.states["p"] = store.PlayerState{AsOf: 40, Record: record(20, ""), Notices: []store.Notice{notice(b, ended("19", "duel.5"))}}
@@ -213,7 +213,7 @@ func TestWhatWentWithAHistoryIsAssertedAgain(t *testing.T) {
 		finish := b.request(s, func() {})
 		b.hub.Deliver(formed(1, "m", 20, "p", "q"))
 		left := "complete|30|0|duel|20|100000||p;q|q"
-		b.hub.Deliver(store.Told{Number: 2, Matches: map[ident.Match]string{"m": left}})
+		b.hub.Deliver(store.Notification{Number: 2, Matches: map[ident.Match]string{"m": left}})
 		b.hub.BeginEpoch(100)
 		first := b.hub.Assertions()
 		finish()

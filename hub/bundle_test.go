@@ -89,14 +89,14 @@ func (b *bundle) sees(t *fakeTransport, want ...string) {
 // heal reads whatever is in doubt.
 func (b *bundle) heal() {
 	b.Helper()
-	if err := b.hub.Heal(b.Context()); err != nil {
+	if err := b.hub.ResyncStale(b.Context()); err != nil {
 		b.Errorf("heal: %v", err)
 	}
 }
 
 func (b *bundle) lookAgain(published int64) {
 	b.Helper()
-	if err := b.hub.LookAgain(b.Context(), published); err != nil {
+	if err := b.hub.ResyncAll(b.Context(), published); err != nil {
 		b.Errorf("look again: %v", err)
 	}
 }

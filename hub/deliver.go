@@ -8,7 +8,7 @@ import (
 
 // Deliver brings to sessions what this instance was told, by a publish or in a reply. It never waits. It returns false for
 // what is of a history that is gone: what of it still stands, an assertion brings back.
-func (h *Hub) Deliver(told store.Told) (inTime bool) {
+func (h *Hub) Deliver(told store.Notification) (inTime bool) {
 	if told.Epoch < h.currentEpoch() {
 		return false
 	}
@@ -64,7 +64,7 @@ func (c *matchChange) happen() {
 	c.session.learn(c.epoch, c.match, c.text, c.matches)
 }
 
-func (c *matchChange) foresee(k *knowledge) {
+func (c *matchChange) project(k *snapshot) {
 	if known := k.knownMatch(k.parsed()); known != nil && known.ID == c.match.ID && known.Version < c.match.Version {
 		k.match = c.text
 		k.least = max(k.least, c.match.Version)
@@ -87,8 +87,8 @@ func (s *Session) learn(epoch ident.Place, m store.Match, text string, matches *
 		return
 	}
 	s.seen.match, s.seen.least = text, max(s.seen.least, m.Version)
-	if s.untold != nil && s.untold.asOf <= s.seen.asOf {
-		s.untold = nil
+	if s.pendingSnapshot != nil && s.pendingSnapshot.asOf <= s.seen.asOf {
+		s.pendingSnapshot = nil
 	}
 	s.sendNews(n, m, matches.frame(n, m, s.seen.parsed().Acked))
 }
@@ -96,26 +96,26 @@ func (s *Session) learn(epoch ident.Place, m store.Match, text string, matches *
 // requeued tells a player that it is back at its places, as a match fell through. at is the place of that.
 func (h *Hub) requeued(q store.Requeued, at ident.Place) {
 	for _, s := range h.of(q.Player) {
-		s.whenFree(&comeback{session: s, told: q, at: at})
+		s.whenFree(&requeueEvent{session: s, told: q, at: at})
 	}
 }
 
-// comeback is that a player is back at its places.
-type comeback struct {
+// requeueEvent is that a player is back at its places.
+type requeueEvent struct {
 	session *Session
 	told    store.Requeued
 	at      ident.Place
 }
 
-func (c *comeback) place() ident.Place { return c.at }
+func (c *requeueEvent) place() ident.Place { return c.at }
 
-func (c *comeback) happen() {
+func (c *requeueEvent) happen() {
 	if c.session.generation == c.told.Generation {
 		c.session.requeued(c.told)
 	}
 }
 
-func (*comeback) foresee(*knowledge) {}
+func (*requeueEvent) project(*snapshot) {}
 
 // requeued is Hub.requeued for one session; mu is held.
 func (s *Session) requeued(q store.Requeued) {
@@ -169,7 +169,7 @@ func (c *recordChange) happen() {
 	s.apply(c.epoch, c.record, c.told, c.matches)
 }
 
-func (c *recordChange) foresee(k *knowledge) {
+func (c *recordChange) project(k *snapshot) {
 	if c.session.generation != c.told.Generation || c.record.Version <= k.asOf {
 		return
 	}

@@ -31,10 +31,10 @@ func TestWhatIsOfAnOlderEpochOrVersionOrSessionIsDropped(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		b.hub.BeginEpoch(5)
 		s, client := b.arrive("p", 10, store.PlayerState{AsOf: 40})
-		b.hub.Deliver(store.Told{Number: 1, Epoch: 4, Changes: []store.Change{change("p", 10, record(50, "", "duel.50"), ended("49", "duel.1"))}})
-		b.hub.Deliver(store.Told{Number: 1, Epoch: 5, Changes: []store.Change{change("p", 10, record(39, ""), ended("38", "duel.1"))}})
-		b.hub.Deliver(store.Told{Number: 2, Epoch: 5, Changes: []store.Change{change("p", 9, record(60, ""), ended("59", "duel.1"))}})
-		b.hub.Deliver(store.Told{Number: 3, Epoch: 5, Changes: []store.Change{change("p", 10, "no record", "")}})
+		b.hub.Deliver(store.Notification{Number: 1, Epoch: 4, Changes: []store.Change{change("p", 10, record(50, "", "duel.50"), ended("49", "duel.1"))}})
+		b.hub.Deliver(store.Notification{Number: 1, Epoch: 5, Changes: []store.Change{change("p", 10, record(39, ""), ended("38", "duel.1"))}})
+		b.hub.Deliver(store.Notification{Number: 2, Epoch: 5, Changes: []store.Change{change("p", 9, record(60, ""), ended("59", "duel.1"))}})
+		b.hub.Deliver(store.Notification{Number: 3, Epoch: 5, Changes: []store.Change{change("p", 10, "no record", "")}})
 		b.heal()
 		b.sees(client)
 		if got := s.Waiting(); got != nil {
@@ -46,7 +46,7 @@ func TestWhatIsOfAnOlderEpochOrVersionOrSessionIsDropped(t *testing.T) {
 func TestAnEndIsTold(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
-		b.hub.Deliver(store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(20, "", "trio.6"), ended("21", "duel.5"))}})
+		b.hub.Deliver(store.Notification{Number: 1, Changes: []store.Change{change("p", 10, record(20, "", "trio.6"), ended("21", "duel.5"))}})
 		b.heal()
 		b.sees(client, "dequeued duel.5 expired")
 		if got := s.Waiting(); !slices.Equal(got, []ident.World{"trio"}) {
@@ -60,7 +60,7 @@ func TestAnEndThatIsOvertakenIsStillTold(t *testing.T) {
 	for name, overtake := range map[string]func(b *bundle, s *Session){
 		"by a reply": func(_ *bundle, s *Session) { s.Saw(0, record(30, "", "trio.30")) },
 		"by another end": func(b *bundle, _ *Session) {
-			b.hub.Deliver(store.Told{Number: 2, Changes: []store.Change{change("p", 10, record(30, "", "trio.30"), ended("31", "four.7"))}})
+			b.hub.Deliver(store.Notification{Number: 2, Changes: []store.Change{change("p", 10, record(30, "", "trio.30"), ended("31", "four.7"))}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestAnEndThatIsOvertakenIsStillTold(t *testing.T) {
 				s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5", "four.7")})
 				overtake(b, s)
 				client.take()
-				late := store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(20, "", "four.7"), ended("21", "duel.5"))}}
+				late := store.Notification{Number: 1, Changes: []store.Change{change("p", 10, record(20, "", "four.7"), ended("21", "duel.5"))}}
 				b.hub.Deliver(late)
 				b.sees(client, "dequeued duel.5 expired")
 				b.hub.Deliver(late)
@@ -101,7 +101,7 @@ func TestWhatSomebodyElseChangedIsToldByTheState(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bundle) {
 				_, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
-				b.hub.Deliver(store.Told{Number: 1, Changes: []store.Change{told}})
+				b.hub.Deliver(store.Notification{Number: 1, Changes: []store.Change{told}})
 				b.sees(client)
 				b.store.states["p"] = store.PlayerState{Generation: 10, Record: told.Record}
 				b.heal()
@@ -118,7 +118,7 @@ func TestWhatSomebodyElseChangedIsToldByTheState(t *testing.T) {
 func TestAMatchThatIsNotSaidIsReadAndTold(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		_, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5")})
-		b.hub.Deliver(store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(20, "m"), "")}})
+		b.hub.Deliver(store.Notification{Number: 1, Changes: []store.Change{change("p", 10, record(20, "m"), "")}})
 		b.sees(client)
 		b.store.states["p"] = store.PlayerState{Generation: 10, Record: record(20, "m"), Match: match(19, "p", "q")}
 		b.heal()
@@ -153,7 +153,7 @@ func TestReplacedEndsOlderSessionsOnly(t *testing.T) {
 		_, older := b.arrive("p", 10, store.PlayerState{})
 		_, newer := b.arrive("p", 20, store.PlayerState{})
 		_, other := b.arrive("q", 5, store.PlayerState{})
-		b.hub.Deliver(store.Told{Number: 1, Replaced: []store.Session{{Player: "p", Generation: 20}}})
+		b.hub.Deliver(store.Notification{Number: 1, Replaced: []store.Session{{Player: "p", Generation: 20}}})
 		b.sees(older, "close 4409")
 		b.sees(newer)
 		b.sees(other)
@@ -165,7 +165,7 @@ func TestATakeoverThatComesBeforeTheArrivalIsNotForgotten(t *testing.T) {
 		client := newTransport()
 		s := b.hub.Connect(client)
 		b.hub.Enter(s, "p")
-		b.hub.Deliver(store.Told{Number: 1, Replaced: []store.Session{{Player: "p", Generation: 20}}})
+		b.hub.Deliver(store.Notification{Number: 1, Replaced: []store.Session{{Player: "p", Generation: 20}}})
 		b.sees(client)
 		b.arrived(s, 10, store.PlayerState{})
 		b.sees(client, "close 4409")
@@ -209,7 +209,7 @@ func TestAMatchRightAfterAnotherIsToldBehindItsEnd(t *testing.T) {
 				b.sees(client, "match_complete m")
 				b.hub.Deliver(formed(3, "n", 60, "p", "q"))
 				b.sees(client)
-				b.hub.Deliver(store.Told{Number: 2, Changes: c.between})
+				b.hub.Deliver(store.Notification{Number: 2, Changes: c.between})
 				b.store.states["p"] = store.PlayerState{Generation: 10, AsOf: 70, Record: record(61, "n"), Match: match(60, "p", "q"), Notices: c.notices}
 				b.heal()
 				b.sees(client, c.want...)

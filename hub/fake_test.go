@@ -215,8 +215,8 @@ func change(player ident.Player, generation ident.Place, record, notice string) 
 }
 
 // formed tells of a match of players, whose sessions have the generation that is their index plus ten.
-func formed(number int64, id ident.Match, version ident.Place, players ...string) store.Told {
-	told := store.Told{Number: number, Matches: map[ident.Match]string{id: match(version, players...)}}
+func formed(number int64, id ident.Match, version ident.Place, players ...string) store.Notification {
+	told := store.Notification{Number: number, Matches: map[ident.Match]string{id: match(version, players...)}}
 	for i, p := range players {
 		told.Changes = append(told.Changes, change(ident.Player(p), ident.Place(10+i), record(version+1+ident.Place(i), id), ""))
 	}

@@ -48,7 +48,7 @@ func TestAReplyThatShowsThatAMatchStandsDoesNotSwallowItsEvent(t *testing.T) {
 func TestAReplyThatShowsThatAMatchIsGoneDoesNotSwallowWhy(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		s, client := b.asked()
-		told := store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(30, "", "duel.5"), fell("31", "m"))}}
+		told := store.Notification{Number: 1, Changes: []store.Change{change("p", 10, record(30, "", "duel.5"), fell("31", "m"))}}
 		finish := b.request(s, func() {
 			s.Saw(0, record(30, "", "duel.5"))
 			s.Send(&protocol.Left{})
@@ -67,7 +67,7 @@ func TestAnEndThatAStateToldIsNotToldByTheChangeToo(t *testing.T) {
 		b.store.states["p"] = store.PlayerState{AsOf: 30, Record: record(30, "", "duel.5"), Notices: []store.Notice{notice(b, fell("29", "m"))}}
 		b.lookAgain(1)
 		client.take()
-		b.hub.Deliver(store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(30, "", "duel.5"), fell("29", "m"))}})
+		b.hub.Deliver(store.Notification{Number: 1, Changes: []store.Change{change("p", 10, record(30, "", "duel.5"), fell("29", "m"))}})
 		b.sees(client)
 	})
 }
@@ -76,7 +76,7 @@ func TestAReplyThatShowsAHeldMatchIsMadeUpForByTheState(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
 		s.Saw(0, heldRecord(22, "m", "duel.5")) // it left the trio while it was taken
-		b.hub.Deliver(store.Told{
+		b.hub.Deliver(store.Notification{
 			Number: 1, Matches: map[ident.Match]string{"m": heldMatch(20, "p", "q")},
 			Changes: []store.Change{change("p", 10, heldRecord(21, "m", "duel.5", "trio.6"), "")},
 		})
@@ -97,7 +97,7 @@ func TestEndsAreToldOnceHoweverManyCameBefore(t *testing.T) {
 			kept = append(kept, notice(b, ended(fmt.Sprint(n), fmt.Sprintf("duel.%d", n))))
 		}
 		_, client := b.arrive("p", 10, store.PlayerState{Record: record(9, "", "trio.9"), Notices: kept})
-		b.hub.Deliver(store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(20, ""), ended("21", "trio.9"))}})
+		b.hub.Deliver(store.Notification{Number: 1, Changes: []store.Change{change("p", 10, record(20, ""), ended("21", "trio.9"))}})
 		b.sees(client, "dequeued trio.9 expired")
 		newest := append([]store.Notice{notice(b, ended("21", "trio.9"))}, kept[:protocol.MaxNotices-1]...)
 		b.store.states["p"] = store.PlayerState{Notices: newest}
@@ -115,7 +115,7 @@ func TestWhoDeclinedIsNotAskedAgain(t *testing.T) {
 			s.Declined("m")
 			s.Send(&protocol.Declined{MatchID: "m"})
 		})
-		b.hub.Deliver(store.Told{Number: 1, Matches: map[ident.Match]string{"m": accepted}})
+		b.hub.Deliver(store.Notification{Number: 1, Matches: map[ident.Match]string{"m": accepted}})
 		finish()
 		b.sees(client, "declined m")
 	})

@@ -29,7 +29,7 @@ type Options struct {
 	Log   zerolog.Logger
 	// Dropped is told of each client that was too slow to read.
 	Dropped func()
-	// Doubted is called when a session's state should be read and sent: it has Heal called, soon. It must not block.
+	// Doubted is called when a session's state should be read and sent: it has ResyncStale called, soon. It must not block.
 	Doubted func()
 	// LookedAgain is told how many sessions' states were read because something may have been missed.
 	LookedAgain func(sessions int)

@@ -72,7 +72,7 @@ func (s *Session) Finish(messages ...protocol.Message) {
 		frames[i] = protocol.Encode(m)
 	}
 	s.mu.Lock()
-	s.letOut(s.requests.shows)
+	s.flushEvents(s.requests.shows)
 	for _, frame := range frames {
 		s.put(frame)
 	}
@@ -151,12 +151,12 @@ func (s *Session) Answering(upTo ident.Place) {
 // answering is Answering with mu held.
 func (s *Session) answering(upTo ident.Place) {
 	s.requests.shows = max(s.requests.shows, upTo)
-	s.letOut(upTo)
+	s.flushEvents(upTo)
 	s.seen.least = max(s.seen.least, upTo)
 }
 
-// letOut has those events happen that have a place up to this one. mu is held.
-func (s *Session) letOut(upTo ident.Place) {
+// flushEvents has those events happen that have a place up to this one. mu is held.
+func (s *Session) flushEvents(upTo ident.Place) {
 	held, releasing := s.held, s.releasing
 	s.held, s.releasing = nil, true // who finishes the request writes
 	for _, e := range held {
@@ -175,9 +175,9 @@ type event interface {
 	place() ident.Place
 	// happen makes it known to the session and its client.
 	happen()
-	// foresee adds to k what happen would have the session know: while it waits for a request the history may be lost, and
+	// project adds to k what happen would have the session know: while it waits for a request the history may be lost, and
 	// what is asserted then is to be the newest that the instance was told.
-	foresee(k *knowledge)
+	project(k *snapshot)
 }
 
 // eventFunc is an event of which nothing is asserted.
@@ -185,7 +185,7 @@ type eventFunc func()
 
 func (eventFunc) place() ident.Place { return 0 }
 func (f eventFunc) happen()          { f() }
-func (eventFunc) foresee(*knowledge) {}
+func (eventFunc) project(*snapshot)  {}
 
 // whenFree has an event happen now, or after the request that is in flight, but not before the session has arrived; mu
 // is held when it runs.

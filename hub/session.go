@@ -23,11 +23,11 @@ type Session struct {
 	// guarded by mu
 	player     ident.Player
 	generation ident.Place // 0 until it has arrived
-	seen       knowledge
-	// untold is what went with a history before it was shown to the client, nil for nothing. Where it is newer than seen it is
+	seen       snapshot
+	// pendingSnapshot is what went with a history before it was shown to the client, nil for nothing. Where it is newer than seen it is
 	// what is asserted.
-	untold *knowledge
-	doubt  doubt
+	pendingSnapshot *snapshot
+	doubt           doubt
 	// told is what the client was last told of the queues that it waits in; nil while it waits nowhere.
 	told map[ident.World]QueueView
 	// waits says that the session is in the hub's set of those that wait in a queue.
@@ -104,7 +104,7 @@ func (s *Session) Over() {
 	defer s.mu.Unlock()
 	s.setClosed()
 	s.outbox.clear()
-	s.seen, s.untold, s.held = s.foreseen(), nil, nil
+	s.seen, s.pendingSnapshot, s.held = s.projected(), nil, nil
 }
 
 // closeSlow ends a session whose client does not read: the code is tried, but nothing waits for it. mu is held.

@@ -137,9 +137,9 @@ func noticeEvent(n store.Notice) protocol.Notice {
 	}
 }
 
-// Unfounded tells a client what of that which it believes does not stand: with the notice of its end where
+// InvalidClaims tells a client what of that which it believes does not stand: with the notice of its end where
 // there is one, as lost otherwise. A match ends its player's tickets, so that nothing is said of those.
-func Unfounded(have *protocol.Have, st store.PlayerState) []protocol.Message {
+func InvalidClaims(have *protocol.Have, st store.PlayerState) []protocol.Message {
 	var told []protocol.Message
 	for _, n := range unfounded(have, st) {
 		told = append(told, noticeEvent(n))
@@ -147,7 +147,7 @@ func Unfounded(have *protocol.Have, st store.PlayerState) []protocol.Message {
 	return told
 }
 
-// unfounded are the ends that Unfounded tells of.
+// unfounded are the ends that InvalidClaims tells of.
 func unfounded(have *protocol.Have, st store.PlayerState) []store.Notice {
 	if have == nil {
 		return nil

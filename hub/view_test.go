@@ -32,7 +32,7 @@ func TestUnfounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, m := range Unfounded(c.have, c.st) {
+			for _, m := range InvalidClaims(c.have, c.st) {
 				got = append(got, eventOf(protocol.Encode(m)))
 			}
 			if !slices.Equal(got, c.want) {
@@ -42,7 +42,7 @@ func TestUnfounded(t *testing.T) {
 	}
 	t.Run("ids of what is lost are ids and differ", func(t *testing.T) {
 		ids := map[string]bool{}
-		for _, m := range Unfounded(&protocol.Have{Tickets: []string{long + ".51", long + ".52"}}, store.PlayerState{}) {
+		for _, m := range InvalidClaims(&protocol.Have{Tickets: []string{long + ".51", long + ".52"}}, store.PlayerState{}) {
 			n, ok := m.(protocol.Notice)
 			if !ok || !ident.Valid(n.NoticeKey()) {
 				t.Fatalf("%v has no valid id", m)

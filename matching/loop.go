@@ -60,9 +60,9 @@ func newLoop(opts *Options, w World) *loop {
 	return l
 }
 
-func (l *loop) poke() {
+func (l *loop) wake() {
 	l.poked.Store(true)
-	l.committer.Poke()
+	l.committer.Wake()
 }
 
 // stop waits for the call in flight.

@@ -54,7 +54,7 @@ func TestACallThatLeftSomethingIsFollowedByAnother(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				fake := &fakeStore{answer: c.answer}
 				m := startFake(t, fake, nil, duelWorld("w"))
-				m.Poke("w")
+				m.Wake("w")
 				time.Sleep(time.Second) //nolint:forbidigo // the bubble's clock
 				calls := fake.calls()
 				if got := afters(calls); !slices.Equal(got, c.afters) {
@@ -74,7 +74,7 @@ func TestAPokeAfterAFailureLooksFromTheHead(t *testing.T) {
 		fake := &fakeStore{answer: answers(forms(store.Formed{More: true, After: "7"}), fails(store.ErrWorldClosed), forms(store.Formed{}))}
 		m := startFake(t, fake, nil, duelWorld("w"))
 		for range 2 {
-			m.Poke("w")
+			m.Wake("w")
 			synctest.Wait()
 		}
 		if got, want := afters(fake.calls()), []store.Cursor{"", "7", ""}; !slices.Equal(got, want) {
@@ -89,7 +89,7 @@ func TestAWalkIsDoneAgainWhereSomethingChangedBehindItsBack(t *testing.T) {
 		forms(store.Formed{More: true, After: "7"}), nil, forms(store.Formed{}), forms(store.Formed{}),
 	}
 	for name, c := range map[string]struct {
-		poke   bool
+		wake   bool
 		afters []store.Cursor
 	}{
 		"a poke came":  {true, []store.Cursor{"", "7", "9", ""}},
@@ -101,14 +101,14 @@ func TestAWalkIsDoneAgainWhereSomethingChangedBehindItsBack(t *testing.T) {
 				var m *Matching
 				steps := slices.Clone(walk)
 				steps[1] = func(s sent) (store.JoinResult, store.Formed, error) {
-					if c.poke {
-						m.Poke("w")
+					if c.wake {
+						m.Wake("w")
 					}
 					return joinedAll(s), store.Formed{More: true, After: "9"}, nil
 				}
 				fake := &fakeStore{answer: answers(steps...)}
 				m = startFake(t, fake, nil, duelWorld("w"))
-				m.Poke("w")
+				m.Wake("w")
 				synctest.Wait()
 				if got := afters(fake.calls()); !slices.Equal(got, c.afters) {
 					t.Errorf("looked behind %v, want %v", got, c.afters)
@@ -155,7 +155,7 @@ func TestMatchingThatIsStillClosedIsTriedWhenItOpens(t *testing.T) {
 		fake := &fakeStore{answer: answers(closed, closed, forms(store.Formed{}))}
 		m := startFake(t, fake, nil, groupWorld("w", 2))
 		begin := time.Now()
-		m.Poke("w")
+		m.Wake("w")
 		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock
 		var at []time.Duration
 		for _, c := range fake.calls() {
@@ -177,7 +177,7 @@ func TestWhatIsFormedIsObserved(t *testing.T) {
 			o.Observer.Formed = func(_ ident.World, f store.Formed) { seen = append(seen, f) }
 		}, groupWorld("w", 2))
 		for range 3 {
-			m.Poke("w", "no such world")
+			m.Wake("w", "no such world")
 			synctest.Wait()
 		}
 		if want := []store.Formed{formed, {Parked: 3}}; !slices.Equal(seen, want) {
@@ -203,7 +203,7 @@ func TestWhatAPokeRunsIntoIsLoggedOnce(t *testing.T) {
 				fake := &fakeStore{answer: answers(fails(c.err), fails(c.err), fails(c.err), fails(c.err), forms(store.Formed{}))}
 				m := startFake(t, fake, func(o *Options) { o.Logger = zerolog.New(zerolog.SyncWriter(&log)) }, groupWorld("w", 2))
 				for range 6 {
-					m.Poke("w")
+					m.Wake("w")
 					time.Sleep(time.Second) //nolint:forbidigo // the bubble's clock
 				}
 				m.Stop()

@@ -95,7 +95,7 @@ func New(opts Options) *Matching {
 	m := &Matching{opts: opts}
 	m.served.Store(&served{})
 	m.sweeper = sweeper{
-		store: opts.Store, interval: opts.SweepInterval, poke: m.Poke, swept: opts.Observer.Swept,
+		store: opts.Store, interval: opts.SweepInterval, wake: m.Wake, swept: opts.Observer.Swept,
 		rules: func() []store.WorldRules { return m.served.Load().rules },
 		faults: faultlog.New(opts.Logger, faultlog.Messages{
 			Level: zerolog.WarnLevel, Fails: "sweep failed; retrying", Works: "sweep works again",
@@ -178,9 +178,9 @@ func (m *Matching) loopFor(l *loop, w World) *loop {
 				m.opts.Logger.Error().Err(err).Str("world", string(w.Name)).Msg("world has no loop")
 			}
 		}
-		l.poke()
+		l.wake()
 	} else if was := l.world.Swap(&w); was.Revision != w.Revision {
-		l.poke()
+		l.wake()
 	}
 	return l
 }
@@ -200,12 +200,12 @@ func (m *Matching) World(name ident.World) (World, bool) {
 // Worlds are the worlds that are served, in the order that they were declared in.
 func (m *Matching) Worlds() []World { return slices.Clone(m.served.Load().worlds) }
 
-// Poke has worlds look for matches: something became matchable there. Unknown ones are ignored.
-func (m *Matching) Poke(worlds ...ident.World) {
+// Wake has worlds look for matches: something became matchable there. Unknown ones are ignored.
+func (m *Matching) Wake(worlds ...ident.World) {
 	loops := m.served.Load().loops
 	for _, world := range worlds {
 		if l, ok := loops[world]; ok {
-			l.poke()
+			l.wake()
 		}
 	}
 }

@@ -80,7 +80,7 @@ func TestAPlayerWhoReturnsIsMatchedByAPoke(t *testing.T) {
 		if _, err := r.stores[0].Arrive(r.ctx, []store.Session{{Player: players[0].Player}}); err != nil {
 			t.Fatal(err)
 		}
-		r.instances[0].Poke("w")
+		r.instances[0].Wake("w")
 		r.awaitMatched(players, 0)
 		r.checkMatches(players)
 	})
@@ -93,7 +93,7 @@ func TestOnePokeMatchesAWholeQueue(t *testing.T) {
 				r := startRealm(t, url, 0, w)
 				players := r.arrive(240) // more than one call looks at
 				r.queue(players, "w")
-				r.instances[1].Poke("w")
+				r.instances[1].Wake("w")
 				r.awaitMatched(players, 0)
 				r.checkMatches(players)
 			})

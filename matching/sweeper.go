@@ -17,7 +17,7 @@ type sweeper struct {
 	store    Store
 	interval time.Duration
 	rules    func() []store.WorldRules
-	poke     func(...ident.World)
+	wake     func(...ident.World)
 	swept    func(store.Swept)
 	faults   *faultlog.Log
 }
@@ -54,7 +54,7 @@ func (s *sweeper) sweep(ctx context.Context) {
 		if swept.Done {
 			s.swept(swept)
 		}
-		s.poke(swept.Due...)
+		s.wake(swept.Due...)
 		more = swept.More
 	}
 }

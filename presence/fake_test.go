@@ -179,15 +179,15 @@ func (f *fakeSessions) Replaced(newer store.Session) {
 	}
 }
 
-func (f *fakeSessions) Doubt(sessions []store.Session) {
+func (f *fakeSessions) MarkStale(sessions []store.Session) {
 	if len(sessions) > 0 {
 		f.add("doubt %s", names(sessions))
 	}
 }
 
-func (f *fakeSessions) Heal(context.Context) error { f.add("heal"); return nil }
+func (f *fakeSessions) ResyncStale(context.Context) error { f.add("heal"); return nil }
 
-func (f *fakeSessions) LookAgain(_ context.Context, published int64) error {
+func (f *fakeSessions) ResyncAll(_ context.Context, published int64) error {
 	f.add("look %d", published)
 	f.setBehind(false)
 	return nil
@@ -219,7 +219,7 @@ func (f *fakeWorlds) Declare(ctx context.Context, epoch ident.Place) error {
 
 func (f *fakeWorlds) Adopt(context.Context, ident.Place) error { return nil }
 
-func (f *fakeWorlds) Poke(worlds ...ident.World) { f.add("poke %v", worlds) }
+func (f *fakeWorlds) Wake(worlds ...ident.World) { f.add("poke %v", worlds) }
 
 // fakeBundle is a Keeper between fakes.
 type fakeBundle struct {

@@ -45,10 +45,10 @@ type Sessions interface {
 	// older than a generation.
 	Apply(states []store.PlayerState)
 	Replaced(newer store.Session)
-	// Doubt has sessions' states read and sent by the next Heal; LookAgain reads those of all.
-	Doubt(sessions []store.Session)
-	Heal(ctx context.Context) error
-	LookAgain(ctx context.Context, published int64) error
+	// MarkStale has sessions' states read and sent by the next ResyncStale; ResyncAll reads those of all.
+	MarkStale(sessions []store.Session)
+	ResyncStale(ctx context.Context) error
+	ResyncAll(ctx context.Context, published int64) error
 	// Behind tells of messages that have not arrived, of those counted; RestartNumbers counts anew.
 	Behind(published int64) bool
 	RestartNumbers(epoch ident.Place, published int64)
@@ -62,8 +62,8 @@ type Worlds interface {
 	Declare(ctx context.Context, epoch ident.Place) error
 	// Adopt takes over what others declared since, up to a revision.
 	Adopt(ctx context.Context, revision ident.Place) error
-	// Poke has matches tried, in all worlds where none is named.
-	Poke(worlds ...ident.World)
+	// Wake has matches tried, in all worlds where none is named.
+	Wake(worlds ...ident.World)
 }
 
 // Options say how a Keeper keeps time. All are required.

@@ -151,11 +151,11 @@ func (k *Keeper) healNow(ctx context.Context, h healing) error {
 		h.look = k.opts.Sessions.Behind(h.published)
 	}
 	if h.look {
-		if err := k.opts.Sessions.LookAgain(ctx, h.published); err != nil {
+		if err := k.opts.Sessions.ResyncAll(ctx, h.published); err != nil {
 			return err
 		}
 	}
-	return k.opts.Sessions.Heal(ctx)
+	return k.opts.Sessions.ResyncStale(ctx)
 }
 
 // beatLoop pings clients, collects the sessions whose presence is to be refreshed, and ends those that are silent. It never

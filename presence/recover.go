@@ -101,9 +101,9 @@ func (k *Keeper) enter(ctx context.Context, opened store.Epoch) error {
 	for _, a := range all {
 		k.departMissing([]store.Session{a.Session})
 	}
-	k.opts.Sessions.Doubt(adopted)
+	k.opts.Sessions.MarkStale(adopted)
 	k.healSoon(healing{look: true})
-	k.opts.Worlds.Poke()
+	k.opts.Worlds.Wake()
 	if before == 0 {
 		k.opts.Log.Debug().Stringer("epoch", epoch).Msg("epoch entered")
 		return nil

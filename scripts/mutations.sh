@@ -74,10 +74,10 @@ mutate "the generation: an older session may speak" lua/include/presence.lua \
 mutate "the version: what was overtaken is told" hub/deliver.go \
 	'case record.Version < s.seen.asOf:' 'case false:' \
 	./hub TestWhatIsOfAnOlderEpochOrVersionOrSessionIsDropped 'publishes late'
-mutate "the version: a state that was overtaken is told" hub/look.go \
+mutate "the version: a state that was overtaken is told" hub/resync.go \
 	'st.AsOf < max(s.seen.asOf, s.seen.least, epoch)' 'false' \
 	./hub TestAStateThatIsOlderThanOneThatWasShownIsReadAgain 'some connections'
-mutate "the numbering: what is lost is not missed" hub/numbering.go \
+mutate "the numbering: what is lost is not missed" hub/sequence.go \
 	'return n.upTo < number' 'return n.upTo < number-1e6' \
 	./e2e TestALostPublishIsMadeUpFor 'publishes lost'
 mutate "calm: an outage counts as silence" lua/include/prelude.lua \

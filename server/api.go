@@ -172,7 +172,7 @@ func (s *Server) postHeartbeat(ctx context.Context, c *gin.Context) (int, any, e
 		return 0, nil, err
 	}
 	for world := range st.Ranks {
-		s.matching.Poke(world)
+		s.matching.Wake(world)
 	}
 	return http.StatusOK, s.shown(st), nil
 }

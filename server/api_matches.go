@@ -111,7 +111,7 @@ func (s *Server) postSeats(ctx context.Context, c *gin.Context) (int, any, error
 	if err != nil {
 		return 0, nil, err
 	}
-	s.matching.Poke(seats.World)
+	s.matching.Wake(seats.World)
 	return http.StatusOK, gin.H{"open": seats.Open, "taken": seats.Taken}, nil
 }
 
@@ -142,7 +142,7 @@ func postOfMatch(do ofMatch) endpoint {
 func (s *Server) acceptMatch(ctx context.Context, who store.Session, match ident.Match) (store.Outcome, error) {
 	out, err := s.store.AcceptMatch(ctx, who, match)
 	if err == nil && out.State == store.Allocating {
-		s.allocations.Poke()
+		s.allocations.Wake()
 	}
 	return out, err
 }

@@ -11,7 +11,7 @@ import (
 	"muster/store"
 )
 
-// do carries out a request of a session that has been greeted, other than one that begins at once; see errand.
+// do carries out a request of a session that has been greeted, other than one that begins at once; see pendingRequest.
 func (c *socket) do(ctx context.Context, request protocol.Request) (protocol.Message, error) {
 	switch r := request.(type) {
 	case *protocol.Leave:

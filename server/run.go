@@ -38,7 +38,7 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 	s.workers.Start()
 	defer s.workers.Stop()
 	var running sync.WaitGroup
-	running.Go(func() { s.store.Subscribe(work, func(told store.Told) { s.hub.Deliver(told) }, s.presence.Gap) })
+	running.Go(func() { s.store.Subscribe(work, func(told store.Notification) { s.hub.Deliver(told) }, s.presence.Gap) })
 	running.Go(func() { s.updateLoop(work) })
 	running.Go(func() { s.inspect(work) })
 	running.Go(func() { s.prompts.run(work) })

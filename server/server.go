@@ -126,8 +126,8 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	s.metrics.registry.MustRegister(newQueueCollector(s))
 	s.metrics.observe(s.hub.Count, s.presence.Ready, s.presence.Epochs)
 	s.metrics.observeLog(opts.LogLinesLost)
-	s.store.OnTold(s.hub.Deliver)
-	s.store.OnBack(s.matching.Poke)
+	s.store.OnNotification(s.hub.Deliver)
+	s.store.OnRequeue(s.matching.Wake)
 	s.store.OnLostHistory(s.presence.Recover)
 	s.public = newHTTPServer(s.handler(), s.log)
 	if c.OpsListen != "" {
@@ -242,7 +242,7 @@ func (s *Server) countJoined(w ident.World) { s.metrics.joined(string(w)) }
 func (s *Server) countFormed(w ident.World, f store.Formed) {
 	s.metrics.formed(string(w), f.Matches, f.Players, f.Parked, f.WaitSum)
 	if _, asks := s.worlds.Allocator(w); asks && f.Matches > 0 {
-		s.allocations.Poke()
+		s.allocations.Wake()
 	}
 }
 

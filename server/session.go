@@ -176,14 +176,14 @@ func (c *socket) greet(ctx context.Context, hello *protocol.Hello) []protocol.Me
 	s := c.server
 	s.log.Debug().Str("player_id", string(player)).Stringer("session_id", st.Generation).Str("client", hello.Client).Msg("session begins")
 	messages := one(c.welcome(st))
-	return append(messages, hub.Unfounded(hello.Have, st)...)
+	return append(messages, hub.InvalidClaims(hello.Have, st)...)
 }
 
 // settled is the state of a player as it arrived; where it lacks what the client believes and instances may still assert
 // what they knew before a loss, as it is when they have. So nothing is told lost that is only late.
 func (c *socket) settled(ctx context.Context, have *protocol.Have, st store.PlayerState) (store.PlayerState, error) {
 	late := c.server.presence.Recovering()
-	if late <= 0 || len(hub.Unfounded(have, st)) == 0 {
+	if late <= 0 || len(hub.InvalidClaims(have, st)) == 0 {
 		return st, nil
 	}
 	timer := time.NewTimer(late)
@@ -214,7 +214,7 @@ func (c *socket) greetAgain(ctx context.Context, player ident.Player, have *prot
 	if err != nil {
 		return one(c.server.wireError(err))
 	}
-	return append(one(c.welcome(st)), hub.Unfounded(have, st)...)
+	return append(one(c.welcome(st)), hub.InvalidClaims(have, st)...)
 }
 
 func (c *socket) welcome(st store.PlayerState) protocol.Message {

@@ -154,14 +154,14 @@ func matchingWorld(w configs.World, revision ident.Place) matching.World {
 	}
 }
 
-// Poke has matches tried, in all worlds where none is named.
-func (r *realmWorlds) Poke(worlds ...ident.World) {
+// Wake has matches tried, in all worlds where none is named.
+func (r *realmWorlds) Wake(worlds ...ident.World) {
 	if len(worlds) == 0 {
 		for _, w := range r.matching.Worlds() {
 			worlds = append(worlds, w.Name)
 		}
 	}
-	r.matching.Poke(worlds...)
+	r.matching.Wake(worlds...)
 }
 
 // Facts tells of a world what its queue's views need.

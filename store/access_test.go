@@ -91,7 +91,7 @@ func TestAccess_DocumentedLineSuffices(t *testing.T) {
 	callAll(b, w, d)
 	s := b.stores[0]
 	subscribed := make(chan struct{}, 1)
-	go s.Subscribe(t.Context(), func(Told) {}, func() {
+	go s.Subscribe(t.Context(), func(Notification) {}, func() {
 		select {
 		case subscribed <- struct{}{}:
 		default:
@@ -277,7 +277,7 @@ func TestAccess_DocumentedLineSufficesForCluster(t *testing.T) {
 	b.declare(w, d)
 	callAll(b, w, d)
 	subscribed := make(chan struct{}, 1)
-	go b.stores[0].Subscribe(t.Context(), func(Told) {}, func() {
+	go b.stores[0].Subscribe(t.Context(), func(Notification) {}, func() {
 		select {
 		case subscribed <- struct{}{}:
 		default:

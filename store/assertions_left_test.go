@@ -116,11 +116,11 @@ func TestAssertionsOfWhoLeft(t *testing.T) {
 		"what the durable record has is told and recorded without those who wait anew": func(l *loss) {
 			x, y := l.waiting(0, l.w, "x")[0], l.waiting(1, l.w, "y")[0]
 			l.form(0, l.w, 1)
-			kept := KeptMatch{"m1", l.raw("m", "m1")}
+			kept := ArchivedMatch{"m1", l.raw("m", "m1")}
 			l.emptied()
 			l.rdb.HSet(l.ctx, l.key("meta"), "journal", "1")
 			l.join(1, group("trio", 3), l.arrive(1, y.Player)...)
-			if n, err := l.stores[1].RestoreMatches(l.ctx, []KeptMatch{kept}); err != nil || n != 1 {
+			if n, err := l.stores[1].RestoreMatches(l.ctx, []ArchivedMatch{kept}); err != nil || n != 1 {
 				l.Fatalf("%d restored, %v", n, err)
 			}
 			l.want(map[ident.Player]string{x.Player: "m1", "y": "trio"})

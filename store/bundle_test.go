@@ -46,7 +46,7 @@ type bundle struct {
 	stores []*Store
 	rdb    redis.UniversalClient
 	ids    int // of the matches made up so far
-	kept   KeptMatch
+	kept   ArchivedMatch
 	// who are the sessions that arrived last, by player.
 	who map[ident.Player]Session
 
@@ -84,7 +84,7 @@ func (b *bundle) open(t testing.TB, url string, instance ident.Instance) *Store 
 		t.Fatal(err)
 	}
 	s.nowMicros.Store(b.now)
-	s.OnTold(func(told Told) bool {
+	s.OnNotification(func(told Notification) bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.told = append(b.told, fmt.Sprintf("%s told %s", instance, toldText(told)))

@@ -5,6 +5,6 @@
 // lua/include/prelude.lua), and a Store keeps that epoch. If a script refuses it, the Store calls the OnLostHistory hook,
 // which asserts the state of this instance's sessions, and calls again once.
 //
-// Notifications for this instance's own sessions come back in the reply of a call and go to the OnTold hook, like
+// Notifications for this instance's own sessions come back in the reply of a call and go to the OnNotification hook, like
 // published ones. All methods of a Store are safe for concurrent use; the hooks are set before the first call.
 package store

@@ -156,7 +156,7 @@ func (b *bundle) change(act func() string) string {
 }
 
 // toldText is what was told, in one line.
-func toldText(told Told) string {
+func toldText(told Notification) string {
 	parts := []string{fmt.Sprintf("%d:", told.Number)}
 	for id := range told.Matches {
 		parts = append(parts, "match "+string(id))

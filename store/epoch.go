@@ -44,7 +44,7 @@ func (s *Store) OpenEpoch(ctx context.Context, floor ident.Place) (Epoch, error)
 type Lease struct {
 	// Lapsed says that it had ended (or never been): this instance's sessions have to arrive again.
 	Lapsed bool
-	// Published counts what the instance was told; see Told.Number.
+	// Published counts what the instance was told; see Notification.Number.
 	Published int64
 	// WorldsRevision is that of the newest change of worlds, LastPlace the realm's last number.
 	WorldsRevision, LastPlace ident.Place

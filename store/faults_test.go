@@ -157,7 +157,7 @@ func callAll(b *bundle, w, d WorldRules) {
 		"seats":        second(s.OpenSeats(b.ctx, "m5", 1, nil)),
 		"keep":         b.reader(s, "g", time.Hour).Begin(b.ctx, true),
 		"bury":         b.reader(s, "g", time.Hour).Bury(b.ctx, StreamEntry{ID: "1-1"}, "no good"),
-		"restore":      second(s.RestoreMatches(b.ctx, []KeptMatch{{"m9", "complete|1|0|duel|1|1|play=r|x;y|"}})),
+		"restore":      second(s.RestoreMatches(b.ctx, []ArchivedMatch{{"m9", "complete|1|0|duel|1|1|play=r|x;y|"}})),
 		"end lease":    s.EndLease(b.ctx),
 	} {
 		if err != nil {

@@ -289,7 +289,7 @@ func TestCallersPassWhatHeadersSay(t *testing.T) {
 			func() error { return s.FailAllocation(ctx, "m", 1) },
 			func() error { return reader.Bury(ctx, entryOf(n), "no good") },
 			func() error { return second(s.OpenSeats(ctx, "m", 1, nil)) },
-			func() error { return second(s.RestoreMatches(ctx, make([]KeptMatch, n))) },
+			func() error { return second(s.RestoreMatches(ctx, make([]ArchivedMatch, n))) },
 			func() error {
 				_, _, err := s.JoinAndMatch(ctx, room("room", 3), 8, joins, "", candidates)
 				return err

@@ -189,10 +189,10 @@ func TestOthersAreTold(t *testing.T) {
 		b := setup(t, be, 2, w)
 		ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
 		defer cancel()
-		told, ready, done := make(chan Told, 10), make(chan bool, 10), make(chan bool)
+		told, ready, done := make(chan Notification, 10), make(chan bool, 10), make(chan bool)
 		go func() {
 			defer close(done)
-			b.stores[1].Subscribe(ctx, func(part Told) { told <- part }, func() { ready <- true })
+			b.stores[1].Subscribe(ctx, func(part Notification) { told <- part }, func() { ready <- true })
 		}()
 		defer func() { cancel(); <-done }()
 		await(t, ctx, ready)
@@ -201,7 +201,7 @@ func TestOthersAreTold(t *testing.T) {
 		b.form(0, w, 3)
 		got := await(t, ctx, told)
 		v := b.view()
-		want := Told{
+		want := Notification{
 			Number: 2, Epoch: v.epoch, // the first was its own join, which the reply tells of
 			Matches: map[ident.Match]string{"m2": b.rdb.HGet(b.ctx, b.key("m"), "m2").Val()},
 			Changes: []Change{

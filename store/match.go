@@ -41,7 +41,7 @@ func (s *Store) DeclineMatch(ctx context.Context, who Session, match ident.Match
 // back hands over the worlds whose players are back at their places.
 func (s *Store) back(worlds string) {
 	if worlds != "" {
-		s.onBack(worldsOf(worlds)...)
+		s.onRequeue(worldsOf(worlds)...)
 	}
 }
 
@@ -145,8 +145,8 @@ func (s *Store) OpenSeats(ctx context.Context, match ident.Match, open int, take
 	return Seats{Open: int(r.number(3)), Taken: int(r.number(4)), World: ident.World(r.text(5))}, nil
 }
 
-// KeptMatch is a match as a durable record has it: its id and the text that ParseMatch reads.
-type KeptMatch struct {
+// ArchivedMatch is a match as a durable record has it: its id and the text that ParseMatch reads.
+type ArchivedMatch struct {
 	ID   ident.Match
 	Text string
 }
@@ -154,7 +154,7 @@ type KeptMatch struct {
 // RestoreMatches brings back matches that stood before a loss of history, for all for whom nothing newer stands, and
 // returns how many. Those that Redis has, that are over, or that were formed since are passed over. At most about 100
 // players a call.
-func (s *Store) RestoreMatches(ctx context.Context, matches []KeptMatch) (int, error) {
+func (s *Store) RestoreMatches(ctx context.Context, matches []ArchivedMatch) (int, error) {
 	args := []any{len(matches)}
 	for _, m := range matches {
 		args = append(args, string(m.ID), m.Text)

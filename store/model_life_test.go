@@ -105,9 +105,9 @@ func (m *model) keepRecord() {
 
 // restore brings back what stood, after a loss of history in which nobody asserted it.
 func (m *model) restore(i int) {
-	var list []KeptMatch
+	var list []ArchivedMatch
 	for id, text := range m.durable {
-		list = append(list, KeptMatch{id, text})
+		list = append(list, ArchivedMatch{id, text})
 	}
 	if len(list) > 0 {
 		_, err := m.stores[i].RestoreMatches(m.ctx, list)

@@ -87,7 +87,7 @@ func newModel(b *bundle, rt *rapid.T, realm string) *model {
 		s.opts.Realm, s.keys = realm, []string{keyMeta(realm)}
 		s.SetEpoch(0)
 		m.start(i)
-		s.OnTold(func(told Told) bool {
+		s.OnNotification(func(told Notification) bool {
 			m.hear(i, told)
 			return true
 		})
@@ -120,7 +120,7 @@ func (m *model) start(i int) {
 
 // hear takes in what a call told its own instance. What is published to others is lost in this model
 // until they look.
-func (m *model) hear(i int, told Told) {
+func (m *model) hear(i int, told Notification) {
 	for _, c := range m.sessions {
 		if r, err := ParseRecord(c.record); err == nil && c.instance == i && told.Matches[r.Match] != "" {
 			c.match = told.Matches[r.Match]

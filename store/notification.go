@@ -8,9 +8,9 @@ import (
 	"muster/internal/ident"
 )
 
-// Told is what one script call tells the sessions of one instance: by publish, or to the caller itself
+// Notification is what one script call tells the sessions of one instance: by publish, or to the caller itself
 // in its reply.
-type Told struct {
+type Notification struct {
 	// Number counts what the instance was told, without gaps, in the life of its lease.
 	Number int64
 	Epoch  ident.Place
@@ -49,11 +49,11 @@ type Session struct {
 }
 
 // parseTold reads what a publish or a reply carried.
-func parseTold(text string) (Told, error) {
+func parseTold(text string) (Notification, error) {
 	head, rest, _ := strings.Cut(text, "\n")
 	number, epoch, _ := strings.Cut(head, " ")
 	n := numbers{text: head}
-	told := Told{Number: n.parse(number), Epoch: n.place(epoch)}
+	told := Notification{Number: n.parse(number), Epoch: n.place(epoch)}
 	for line := range strings.Lines(rest) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), " ")
 		switch {
@@ -75,7 +75,7 @@ func parseTold(text string) (Told, error) {
 		case f[0] == "R" && len(f) == 3:
 			told.Replaced = append(told.Replaced, Session{ident.Player(f[1]), n.place(f[2])})
 		default:
-			return Told{}, fmt.Errorf("told line %q is none of M, P, Q, R", line)
+			return Notification{}, fmt.Errorf("told line %q is none of M, P, Q, R", line)
 		}
 	}
 	return told, n.err
@@ -96,7 +96,7 @@ func (s *Store) deliver(r reply) (epoch ident.Place, inTime bool) {
 	if err != nil {
 		return 0, true
 	}
-	return told.Epoch, s.onTold(told)
+	return told.Epoch, s.onNotification(told)
 }
 
 // countEnded counts tickets that ended; counts are reasons and numbers in turn.

@@ -103,7 +103,7 @@ var lifeRetries = []retry{
 			b.arrive(0, "x")
 			text := fmt.Sprintf("complete|%d|1|room|%d|%d|play=r|x;y||||||1|3600000,0,0,0,3,60000,0,0|1", testStart+9, testStart+5, testStart/1000+3600000)
 			return func() string {
-				return said(b.stores[0].RestoreMatches(b.ctx, []KeptMatch{{ident.Match("m7"), text}}))
+				return said(b.stores[0].RestoreMatches(b.ctx, []ArchivedMatch{{ident.Match("m7"), text}}))
 			}
 		},
 		again: "0", // it is there

@@ -327,7 +327,7 @@ var seatRules = []rule{
 		given: func(b *bundle) {
 			b.waiting(0, pairs, "x", "y")
 			b.form(0, pairs, 1)
-			kept := KeptMatch{"m1", b.raw("m", "m1")}
+			kept := ArchivedMatch{"m1", b.raw("m", "m1")}
 			as := []Assertion{}
 			for _, p := range []ident.Player{"x", "y"} {
 				as = append(as, Assertion{Session: b.who[p], AsOf: ident.Place(b.now + 99), Record: b.raw("pl", string(p)), Match: kept.Text})
@@ -341,7 +341,7 @@ var seatRules = []rule{
 			b.leaveMatch("y")
 			b.kept = kept
 		},
-		do:    func(b *bundle) string { return said(b.stores[0].RestoreMatches(b.ctx, []KeptMatch{b.kept})) },
+		do:    func(b *bundle) string { return said(b.stores[0].RestoreMatches(b.ctx, []ArchivedMatch{b.kept})) },
 		want:  `= 0`,
 		again: `= 0`,
 	},
@@ -356,7 +356,7 @@ var seatRules = []rule{
 		},
 		do: func(b *bundle) string {
 			text := fmt.Sprintf("complete|%d|1|room|%d|%d|play=r|x;y||||||1|3600000,0,0,0,3,60000,0,0|1", testStart+9, testStart+5, testStart/1000+3600000)
-			return said(b.stores[0].RestoreMatches(b.ctx, []KeptMatch{{"m7", text}}))
+			return said(b.stores[0].RestoreMatches(b.ctx, []ArchivedMatch{{"m7", text}}))
 		},
 		want: `
 			+ aw x = @1202002

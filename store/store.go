@@ -54,13 +54,13 @@ type Store struct {
 	// nowMicros steers Redis' clock in tests; 0 is Redis' own.
 	nowMicros atomic.Int64
 
-	onLostHistory func(context.Context) error
-	onTold        func(Told) bool
-	onBack        func(...ident.World)
-	clock         redisClock
-	stream        streamClient
-	access        access
-	connection    connection
+	onLostHistory  func(context.Context) error
+	onNotification func(Notification) bool
+	onRequeue      func(...ident.World)
+	clock          redisClock
+	stream         streamClient
+	access         access
+	connection     connection
 }
 
 // Open builds the client and assembles the scripts. It does not wait for Redis; see Prepare.
@@ -70,7 +70,7 @@ func Open(opts Options) (*Store, error) {
 	}
 	s := &Store{opts: opts, connection: connectionOf(opts.URL), keys: []string{keyMeta(opts.Realm)}, clock: redisClock{began: time.Now()}}
 	s.onLostHistory = func(context.Context) error { return ErrLostHistory }
-	s.onTold, s.onBack = func(Told) bool { return true }, func(...ident.World) {}
+	s.onNotification, s.onRequeue = func(Notification) bool { return true }, func(...ident.World) {}
 	var err error
 	if s.scripts, err = lua.Load(opts.URL == "", codeNames); err != nil {
 		return nil, err
@@ -101,13 +101,13 @@ func (s *Store) newClient() (redis.UniversalClient, error) {
 // the Store has the current epoch and this instance has asserted.
 func (s *Store) OnLostHistory(recover func(context.Context) error) { s.onLostHistory = recover }
 
-// OnTold sets who is given what a call tells this instance's own sessions, and says whether it came in time. It must not
+// OnNotification sets who is given what a call tells this instance's own sessions, and says whether it came in time. It must not
 // block.
-func (s *Store) OnTold(deliver func(Told) bool) { s.onTold = deliver }
+func (s *Store) OnNotification(deliver func(Notification) bool) { s.onNotification = deliver }
 
-// OnBack sets who is told of worlds in which players are back at their places, as a match fell through: matches may be
+// OnRequeue sets who is told of worlds in which players are back at their places, as a match fell through: matches may be
 // formed there. It must not block.
-func (s *Store) OnBack(poke func(...ident.World)) { s.onBack = poke }
+func (s *Store) OnRequeue(wake func(...ident.World)) { s.onRequeue = wake }
 
 // Instance is whose calls these are.
 func (s *Store) Instance() ident.Instance { return s.opts.Instance }

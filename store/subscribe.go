@@ -8,7 +8,7 @@ import (
 
 // Subscribe receives what this instance is told until ctx ends. deliver gets each message in order; gap is
 // called at every new subscription, since what was published before it is lost. Neither may block for long.
-func (s *Store) Subscribe(ctx context.Context, deliver func(Told), gap func()) {
+func (s *Store) Subscribe(ctx context.Context, deliver func(Notification), gap func()) {
 	sub := s.rdb.Subscribe(ctx, channelOf(s.opts.Realm, s.opts.Instance))
 	defer func() { _ = sub.Close() }() // the connection is of no use any more, whatever it says
 	messages := sub.ChannelWithSubscriptions(redis.WithChannelSize(subscriptionBuffer))

@@ -44,9 +44,9 @@ func TestRestore_UnreadableMatchStopsNoOther(t *testing.T) {
 	onBackends(t, func(t *testing.T, be backend) {
 		b := setup(t, be, 1, trio)
 		good := fmt.Sprintf("complete|1|1|trio|1|%d|play=r|x;y;z|", b.now/1000+time.Hour.Milliseconds())
-		var kept []KeptMatch
+		var kept []ArchivedMatch
 		for i, text := range append(unreadable, good) {
-			kept = append(kept, KeptMatch{ident.Match(fmt.Sprintf("m%d", i)), strings.Replace(text, "allocating", "complete", 1)})
+			kept = append(kept, ArchivedMatch{ident.Match(fmt.Sprintf("m%d", i)), strings.Replace(text, "allocating", "complete", 1)})
 		}
 		if n, err := b.stores[0].RestoreMatches(b.ctx, kept); n < 1 || err != nil {
 			t.Errorf("%d restored (%v)", n, err)

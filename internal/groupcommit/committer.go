@@ -50,7 +50,7 @@ type Options struct {
 }
 
 // Commit carries out a batch and returns one result for each of its requests, in their order, or an error
-// that all of them get. batch is valid until it returns, and nil where nothing but a Poke or again called for
+// that all of them get. batch is valid until it returns, and nil where nothing but a Wake or again called for
 // it. With again it is called again at once, with what has arrived meanwhile, if anything.
 //
 // Its ctx is not cancelled by Stop, which waits for it: a commit that was cut off leaves its requests in
@@ -163,8 +163,8 @@ func (c *Committer[Q, R]) Do(ctx context.Context, q Q) (R, error) {
 	}
 }
 
-// Poke has the commit called soon, with a nil batch if nothing waits. Pokes that come together are one.
-func (c *Committer[Q, R]) Poke() {
+// Wake has the commit called soon, with a nil batch if nothing waits. Pokes that come together are one.
+func (c *Committer[Q, R]) Wake() {
 	c.mu.Lock()
 	c.poked = true
 	c.mu.Unlock()
@@ -223,7 +223,7 @@ func (c *Committer[Q, R]) run(ctx context.Context, done chan struct{}) {
 	}
 }
 
-// take moves the oldest requests, as many as a commit may have, to taken, and reports whether there was a poke.
+// take moves the oldest requests, as many as a commit may have, to taken, and reports whether there was a wake.
 func (c *Committer[Q, R]) take() (poked bool) {
 	var late []request[Q, R]
 	defer func() { // behind mu, as who is told may call us
@@ -287,7 +287,7 @@ func (c *Committer[Q, R]) rest(ctx context.Context, took time.Duration) {
 			resting = false
 		case <-timer.C:
 			resting = false
-		case <-c.wake: // a poke, which can wait, or a full commit
+		case <-c.wake: // a wake, which can wait, or a full commit
 			resting = c.mayRest()
 		}
 	}

@@ -209,11 +209,11 @@ func TestPoke(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := &recorder{takes: time.Second}
 			c := start(t, Options{}, r.commit)
-			c.Poke()
+			c.Wake()
 			synctest.Wait()
-			c.Poke()
-			c.Poke()
-			c.Poke()
+			c.Wake()
+			c.Wake()
+			c.Wake()
 			time.Sleep(5 * time.Second) //nolint:forbidigo // the bubble's clock
 			r.want(t, nil, nil)
 		})
@@ -224,7 +224,7 @@ func TestPoke(t *testing.T) {
 			r := &recorder{takes: time.Second}
 			c := start(t, Options{}, r.commit)
 			first := do(t.Context(), c, 1)
-			c.Poke()
+			c.Wake()
 			second := do(t.Context(), c, 2)
 			wantAnswer(t, first, 2, nil)
 			wantAnswer(t, second, 4, nil)

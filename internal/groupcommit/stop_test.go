@@ -62,7 +62,7 @@ func TestStop(t *testing.T) {
 			if err := c.Start(t.Context()); !errors.Is(err, ErrStopped) {
 				t.Errorf("Start after Stop: %v, want %v", err, ErrStopped)
 			}
-			c.Poke() // does nothing, and above all does not block
+			c.Wake() // does nothing, and above all does not block
 		})
 	})
 	t.Run("it starts once", func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestEveryDoGetsItsOwnAnswerOrNone(t *testing.T) {
 						wg.Go(c.Stop)
 					}
 					if i%5 == 0 {
-						c.Poke()
+						c.Wake()
 					}
 				}
 			})

@@ -21,8 +21,8 @@ const (
 	lateTurn       = requestTimeout - 1500*time.Millisecond
 )
 
-// errand is the request of a session that is in flight, and its answer.
-type errand struct {
+// pendingRequest is the request of a session that is in flight, and its answer.
+type pendingRequest struct {
 	*socket
 	arrived time.Time
 	request protocol.Request // nil where the frame is none
@@ -32,7 +32,7 @@ type errand struct {
 // handle begins to carry out a frame's request. It does not wait, so that no worker does: what may has a goroutine of
 // its own, and a join needs none while it waits for its group.
 func (c *socket) handle(ctx context.Context, arrived time.Time, frame []byte) {
-	e := &errand{socket: c, arrived: arrived}
+	e := &pendingRequest{socket: c, arrived: arrived}
 	var answer []protocol.Message
 	later := false
 	c.guard(func() { answer, later = e.begin(ctx, frame) })
@@ -53,14 +53,14 @@ func (c *socket) guard(part func()) {
 }
 
 // conclude carries out the last part of the request. The first message is the reply.
-func (e *errand) conclude(part func() []protocol.Message) {
+func (e *pendingRequest) conclude(part func() []protocol.Message) {
 	var answer []protocol.Message
 	e.guard(func() { answer = e.addressed(e.request, e.err, part()) })
 	e.finish(answer)
 }
 
 // finish ends the request with its answer.
-func (e *errand) finish(answer []protocol.Message) {
+func (e *pendingRequest) finish(answer []protocol.Message) {
 	e.session.Finish(answer...)
 	if e.server.draining.Load() && !e.greeted.Load() {
 		e.session.Close(protocol.CloseGoingAway) // and not 4408 later, which says not to come back
@@ -68,7 +68,7 @@ func (e *errand) finish(answer []protocol.Message) {
 }
 
 // begin answers a frame, or has it carried out, and answered later.
-func (e *errand) begin(ctx context.Context, frame []byte) (answer []protocol.Message, later bool) {
+func (e *pendingRequest) begin(ctx context.Context, frame []byte) (answer []protocol.Message, later bool) {
 	e.request, e.err = protocol.DecodeRequest(frame)
 	kind := unknownType
 	if e.request != nil && e.err == nil {
@@ -100,7 +100,7 @@ func (e *errand) begin(ctx context.Context, frame []byte) (answer []protocol.Mes
 }
 
 // unfit is what a frame is refused for before it is looked at closely; nil where it is a request that may be carried out.
-func (e *errand) unfit(frame []byte) protocol.Message {
+func (e *pendingRequest) unfit(frame []byte) protocol.Message {
 	_, isHello := e.request.(*protocol.Hello)
 	var malformed *protocol.Error
 	switch {
@@ -113,7 +113,7 @@ func (e *errand) unfit(frame []byte) protocol.Message {
 }
 
 // carryOut carries out a request that may wait for Redis.
-func (e *errand) carryOut(ctx context.Context) []protocol.Message {
+func (e *pendingRequest) carryOut(ctx context.Context) []protocol.Message {
 	ctx, cancel := context.WithDeadline(ctx, e.arrived.Add(requestTimeout))
 	defer cancel()
 	if hello, ok := e.request.(*protocol.Hello); ok {
@@ -128,7 +128,7 @@ func (e *errand) carryOut(ctx context.Context) []protocol.Message {
 
 // goOn ends a request that was carried out with others: by a worker, or where it failed by who may wait, as Redis may
 // have to be asked.
-func (e *errand) goOn(err error, succeeded, failed func() protocol.Message) {
+func (e *pendingRequest) goOn(err error, succeeded, failed func() protocol.Message) {
 	if err != nil {
 		go e.conclude(func() []protocol.Message { return one(failed()) })
 		return
@@ -139,7 +139,7 @@ func (e *errand) goOn(err error, succeeded, failed func() protocol.Message) {
 }
 
 // startJoin has a join carried out with others, or refuses it at once.
-func (e *errand) startJoin(ctx context.Context, r *protocol.Join) (answer []protocol.Message, later bool) {
+func (e *pendingRequest) startJoin(ctx context.Context, r *protocol.Join) (answer []protocol.Message, later bool) {
 	world, err := e.server.joinable(r)
 	if err != nil {
 		return e.addressed(r, nil, one(e.failed(ctx, err))), false
@@ -154,7 +154,7 @@ func (e *errand) startJoin(ctx context.Context, r *protocol.Join) (answer []prot
 }
 
 // startLeaveMatch has a player leave its match together with others.
-func (e *errand) startLeaveMatch(ctx context.Context, r *protocol.LeaveMatch) (answer []protocol.Message, later bool) {
+func (e *pendingRequest) startLeaveMatch(ctx context.Context, r *protocol.LeaveMatch) (answer []protocol.Message, later bool) {
 	epoch, match := e.server.store.Epoch(), ident.Match(r.MatchID)
 	e.server.store.StartLeaveMatch(ctx, e.arrived, e.session.ID(), match, func(out store.Outcome, err error) {
 		e.goOn(err, func() protocol.Message {
@@ -170,7 +170,7 @@ func (e *errand) startLeaveMatch(ctx context.Context, r *protocol.LeaveMatch) (a
 }
 
 // startAck has it noted, together with others, that a player knows of its match.
-func (e *errand) startAck(ctx context.Context, r *protocol.Ack) (answer []protocol.Message, later bool) {
+func (e *pendingRequest) startAck(ctx context.Context, r *protocol.Ack) (answer []protocol.Message, later bool) {
 	epoch := e.server.store.Epoch()
 	e.server.store.StartAckMatch(ctx, e.arrived, e.session.ID(), ident.Match(r.MatchID), func(out store.Outcome, err error) {
 		e.goOn(err, func() protocol.Message {
@@ -185,20 +185,20 @@ func (e *errand) startAck(ctx context.Context, r *protocol.Ack) (answer []protoc
 }
 
 // joined takes in a join that was carried out, and is the reply to it. epoch is the one that the call named.
-func (e *errand) joined(ctx context.Context, epoch ident.Place, world ident.World, joined matching.JoinResult) protocol.Message {
+func (e *pendingRequest) joined(ctx context.Context, epoch ident.Place, world ident.World, joined matching.JoinResult) protocol.Message {
 	e.session.Answering(joined.Place - 1)
 	if !e.session.Saw(epoch, joined.Record) {
 		return e.failed(ctx, store.ErrUnavailable)
 	}
 	reply := e.server.joined(world, joined)
-	e.session.Told(world, hub.QueueView{Position: joined.Position, Size: joined.Size, MeanWait: joined.MeanWait})
+	e.session.Notification(world, hub.QueueView{Position: joined.Position, Size: joined.Size, MeanWait: joined.MeanWait})
 	return reply
 }
 
 // retryJoin answers a join that failed. A session whose presence ended meanwhile arrives again and tries once more.
 // Where that is in vain, as while its instance's lease is still lapsed, the player is here all the same, so that it is
 // to try again and is not told no_presence.
-func (e *errand) retryJoin(ctx context.Context, epoch ident.Place, world ident.World, join store.Join, err error) protocol.Message {
+func (e *pendingRequest) retryJoin(ctx context.Context, epoch ident.Place, world ident.World, join store.Join, err error) protocol.Message {
 	ctx, cancel := context.WithDeadline(ctx, e.arrived.Add(requestTimeout))
 	defer cancel()
 	if errors.Is(err, store.ErrGone) && !e.gone.Load() {
@@ -217,7 +217,7 @@ func (e *errand) retryJoin(ctx context.Context, epoch ident.Place, world ident.W
 }
 
 // arriveAgain makes the session's player live again, with the generation it has.
-func (e *errand) arriveAgain(ctx context.Context) error {
+func (e *pendingRequest) arriveAgain(ctx context.Context) error {
 	st, err := e.server.presence.Arrive(ctx, e.session.ID(), func() bool { return true })
 	if err != nil {
 		return err
@@ -229,7 +229,7 @@ func (e *errand) arriveAgain(ctx context.Context) error {
 
 // failed is the reply to a request that failed. What became of one that is unavailable is told by the state, as soon as
 // Redis answers.
-func (e *errand) failed(ctx context.Context, err error) protocol.Message {
+func (e *pendingRequest) failed(ctx context.Context, err error) protocol.Message {
 	reply := e.refusal(ctx, err)
 	if reply.Code == protocol.CodeUnavailable {
 		e.session.Uncertain()

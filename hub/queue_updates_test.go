@@ -27,7 +27,7 @@ func TestQueueUpdatesComeWhenSomethingChangedOnly(t *testing.T) {
 		update(3, 4, store.MeanWait{Wait: time.Hour})
 		update(3, 5, store.MeanWait{Wait: time.Hour})
 		b.sees(client, "queue_update duel.5 3", "queue_update duel.5 3")
-		s.Told("duel", QueueView{Position: 2, Size: 5})
+		s.Notification("duel", QueueView{Position: 2, Size: 5})
 		update(2, 5, store.MeanWait{})
 		b.sees(client)
 		b.hub.UpdateQueue("p", "other", QueueView{Position: 1, Size: 1}, WorldFacts{}, 1000)
@@ -39,7 +39,7 @@ func TestWhatWasToldOfAQueueIsForgottenWithTheTicket(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		s, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
 		view := QueueView{Position: 1, Size: 1}
-		s.Told("duel", view)
+		s.Notification("duel", view)
 		s.Saw(0, record(20, "", "trio.6"))
 		s.Saw(0, record(30, "", "trio.6", "duel.30"))
 		b.hub.UpdateQueue("p", "duel", view, WorldFacts{}, 1000)

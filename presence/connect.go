@@ -94,7 +94,7 @@ func (k *Keeper) commitArrivals(ctx context.Context, batch []*arrival) ([]store.
 			k.departMissing([]store.Session{{Player: a.Player, Generation: states[i].Generation}})
 		}
 	}
-	k.poke(states)
+	k.wake(states)
 	return states, false, nil
 }
 
@@ -112,7 +112,7 @@ func (k *Keeper) rearrive(ctx context.Context, sessions []store.Session) error {
 		}
 		k.opts.Sessions.Apply(states)
 		k.departMissing(batch)
-		k.poke(states)
+		k.wake(states)
 	}
 	return nil
 }
@@ -136,8 +136,8 @@ func (k *Keeper) departMissing(sessions []store.Session) {
 	}
 }
 
-// poke has matches tried in the worlds in which arrivals made a ticket matchable.
-func (k *Keeper) poke(states []store.PlayerState) {
+// wake has matches tried in the worlds in which arrivals made a ticket matchable.
+func (k *Keeper) wake(states []store.PlayerState) {
 	var worlds []ident.World
 	for _, st := range states {
 		for w := range st.Ranks {
@@ -147,6 +147,6 @@ func (k *Keeper) poke(states []store.PlayerState) {
 		}
 	}
 	if len(worlds) > 0 { // none would be all
-		k.opts.Worlds.Poke(worlds...)
+		k.opts.Worlds.Wake(worlds...)
 	}
 }

@@ -54,20 +54,20 @@ func (s *Server) restore(ctx context.Context) error {
 }
 
 // readable returns the matches that can be restored, and logs the others.
-func (s *Server) readable(open []journal.OpenMatch) []store.KeptMatch {
-	var batch []store.KeptMatch
+func (s *Server) readable(open []journal.OpenMatch) []store.ArchivedMatch {
+	var batch []store.ArchivedMatch
 	for _, m := range open {
 		if _, err := store.ParseMatch(m.ID, m.Record); err != nil {
 			s.log.Error().Err(err).Msg("match of the journal cannot be read; it is not restored")
 			continue
 		}
-		batch = append(batch, store.KeptMatch{ID: m.ID, Text: m.Record})
+		batch = append(batch, store.ArchivedMatch{ID: m.ID, Text: m.Record})
 	}
 	return batch
 }
 
 // restoreBatch hands matches over, so many at a time that no call has too many players.
-func (s *Server) restoreBatch(ctx context.Context, batch []store.KeptMatch) (restored int, err error) {
+func (s *Server) restoreBatch(ctx context.Context, batch []store.ArchivedMatch) (restored int, err error) {
 	for len(batch) > 0 {
 		players, end := 0, 0
 		for end < len(batch) {

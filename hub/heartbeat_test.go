@@ -262,8 +262,8 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	run(func(i ident.Place) { h.Deliver(formed(int64(i), "m", 30+i, "a", "b", "c")) })
 	run(func(i ident.Place) { h.BeginEpoch(i / 100) })
-	run(func(ident.Place) { _ = h.LookAgain(t.Context(), 5) })
-	run(func(ident.Place) { _ = h.Heal(t.Context()) })
+	run(func(ident.Place) { _ = h.ResyncAll(t.Context(), 5) })
+	run(func(ident.Place) { _ = h.ResyncStale(t.Context()) })
 	run(func(ident.Place) { h.Beat() })
 	run(func(ident.Place) { h.Assertions(); h.Sessions(); h.Waiting() })
 	run(func(i ident.Place) { h.UpdateQueue("a", "duel", QueueView{Position: int(i)}, WorldFacts{}, 1) })

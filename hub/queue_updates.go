@@ -20,8 +20,8 @@ func (v QueueView) same(o QueueView) bool {
 	return v.Position == o.Position && v.Size == o.Size && v.MeanWait.Wait == o.MeanWait.Wait
 }
 
-// Told notes what a reply told the client of a queue, so that it is not told again.
-func (s *Session) Told(world ident.World, view QueueView) {
+// Notification notes what a reply told the client of a queue, so that it is not told again.
+func (s *Session) Notification(world ident.World, view QueueView) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tell(world, view)

@@ -98,7 +98,7 @@ func (l *loop) remember(c *call, formed store.Formed) {
 		if l.opening != nil {
 			l.opening.Stop()
 		}
-		l.opening = time.AfterFunc(formed.OpensIn, l.poke)
+		l.opening = time.AfterFunc(formed.OpensIn, l.wake)
 	}
 }
 

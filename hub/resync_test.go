@@ -41,7 +41,7 @@ func TestLookAgainTellsOfEnds(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		first, second := notice(b, ended("20", "duel.5")), notice(b, ended("30", "trio.6"))
 		_, client := b.arrive("p", 10, store.PlayerState{Record: record(5, "", "duel.5", "trio.6")})
-		b.hub.Deliver(store.Told{Number: 1, Changes: []store.Change{change("p", 10, record(19, "", "trio.6"), ended("20", "duel.5"))}})
+		b.hub.Deliver(store.Notification{Number: 1, Changes: []store.Change{change("p", 10, record(19, "", "trio.6"), ended("20", "duel.5"))}})
 		b.sees(client, "dequeued duel.5 expired")
 		b.store.states["p"] = store.PlayerState{Notices: []store.Notice{second, first}}
 		b.lookAgain(2)
@@ -77,7 +77,7 @@ func TestAReplyOfANewHistoryDoesNotHideWhatWentWithTheOld(t *testing.T) {
 	for name, bring := range map[string]func(b *bundle, s *Session){
 		"a reply": func(_ *bundle, s *Session) { s.Saw(100, record(120, "", "trio.120")) },
 		"a change": func(b *bundle, _ *Session) {
-			b.hub.Deliver(store.Told{Number: 1, Epoch: 100, Changes: []store.Change{change("p", 10, record(120, "", "trio.120"), "")}})
+			b.hub.Deliver(store.Notification{Number: 1, Epoch: 100, Changes: []store.Change{change("p", 10, record(120, "", "trio.120"), "")}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,10 +139,10 @@ func TestAReadThatFailsIsDoneAgain(t *testing.T) {
 		s, client := b.arrive("p", 10, store.PlayerState{})
 		s.Uncertain()
 		b.store.failure = store.ErrUnavailable
-		if err := b.hub.Heal(b.Context()); !errors.Is(err, store.ErrUnavailable) {
+		if err := b.hub.ResyncStale(b.Context()); !errors.Is(err, store.ErrUnavailable) {
 			t.Errorf("heal: %v", err)
 		}
-		if err := b.hub.LookAgain(b.Context(), 7); !errors.Is(err, store.ErrUnavailable) || !b.hub.Behind(7) {
+		if err := b.hub.ResyncAll(b.Context(), 7); !errors.Is(err, store.ErrUnavailable) || !b.hub.Behind(7) {
 			t.Errorf("look again: %v", err)
 		}
 		b.sees(client)
@@ -244,7 +244,7 @@ func TestDoubtReadsTheSessionsThatItNames(t *testing.T) {
 	inBubble(t, func(b *bundle) {
 		_, older := b.arrive("p", 10, store.PlayerState{})
 		_, newer := b.arrive("p", 11, store.PlayerState{})
-		b.hub.Doubt([]store.Session{{Player: "p", Generation: 11}, {Player: "gone", Generation: 1}})
+		b.hub.MarkStale([]store.Session{{Player: "p", Generation: 11}, {Player: "gone", Generation: 1}})
 		b.heal()
 		b.sees(older)
 		b.sees(newer, "state")
@@ -287,14 +287,14 @@ func TestAReadThatFailsDoesNotCallForAnotherAtOnce(t *testing.T) {
 		s.Uncertain()
 		b.store.failure = store.ErrUnavailable
 		before := b.doubted
-		if err := b.hub.Heal(b.Context()); err == nil {
+		if err := b.hub.ResyncStale(b.Context()); err == nil {
 			t.Error("no error")
 		}
 		if b.doubted != before {
 			t.Error("called for another read, which would fail as soon")
 		}
 		b.store.failure = nil
-		if err := b.hub.Heal(b.Context()); err != nil {
+		if err := b.hub.ResyncStale(b.Context()); err != nil {
 			t.Error(err)
 		}
 		if b.store.calls != 2 {

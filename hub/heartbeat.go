@@ -113,14 +113,14 @@ func (h *Hub) BeginEpoch(epoch ident.Place) {
 
 // Assertions are what the sessions last saw or were told, idle ones too: of each player the newest session, even if it is
 // about to end or has ended, since its player is going to depart and to keep its places. It is taken to stand in the epoch
-// that began, unless Doubt follows.
+// that began, unless MarkStale follows.
 func (h *Hub) Assertions() []store.Assertion {
 	epoch := h.currentEpoch()
 	newest := map[ident.Player]store.Assertion{}
 	for _, s := range h.known() {
 		s.mu.Lock()
 		if s.generation > newest[s.player].Generation {
-			last := s.foreseen()
+			last := s.projected()
 			newest[s.player] = store.Assertion{
 				Session: store.Session{Player: s.player, Generation: s.generation},
 				AsOf:    last.asOf, Record: last.record, Match: last.match,
@@ -132,8 +132,8 @@ func (h *Hub) Assertions() []store.Assertion {
 	return slices.Collect(maps.Values(newest))
 }
 
-// Doubt has sessions' states read and sent with the next Heal: what they saw does not stand in this epoch.
-func (h *Hub) Doubt(sessions []store.Session) {
+// MarkStale has sessions' states read and sent with the next ResyncStale: what they saw does not stand in this epoch.
+func (h *Hub) MarkStale(sessions []store.Session) {
 	for _, id := range sessions {
 		for _, s := range h.of(id.Player) {
 			s.mu.Lock()

@@ -19,10 +19,10 @@ func (h *Hub) Behind(published int64) bool { return h.numbers.behind(published) 
 // RestartNumbers follows the numbers of a lease that began anew.
 func (h *Hub) RestartNumbers(epoch ident.Place, published int64) { h.numbers.restart(epoch, published) }
 
-// LookAgain reads the states of all sessions, and brings to them what they lack. Idle ones are among them: what
+// ResyncAll reads the states of all sessions, and brings to them what they lack. Idle ones are among them: what
 // was missed may be a ticket, or a session that took over. published is up to which number that makes up for
 // what was not received.
-func (h *Hub) LookAgain(ctx context.Context, published int64) error {
+func (h *Hub) ResyncAll(ctx context.Context, published int64) error {
 	life := h.numbers.life()
 	if err := h.look(ctx, h.all(), sure); err != nil {
 		return err
@@ -31,9 +31,9 @@ func (h *Hub) LookAgain(ctx context.Context, published int64) error {
 	return nil
 }
 
-// Heal reads the states of the sessions that are in doubt, as they do not know what became of a request, and
+// ResyncStale reads the states of the sessions that are in doubt, as they do not know what became of a request, and
 // brings to them what they lack.
-func (h *Hub) Heal(ctx context.Context) error {
+func (h *Hub) ResyncStale(ctx context.Context) error {
 	return h.look(ctx, h.doubted.take(), behind)
 }
 
@@ -56,7 +56,7 @@ func (h *Hub) look(ctx context.Context, sessions []*Session, least doubt) error 
 		states, err := h.opts.Store.States(ctx, players)
 		if err != nil {
 			for _, a := range all { // those that have been read already come to no harm
-				a.session.giveBack(a.doubt)
+				a.session.restoreFreshness(a.doubt)
 			}
 			return fmt.Errorf("look again at %d sessions: %w", len(all), err)
 		}
@@ -84,7 +84,7 @@ func inDoubt(sessions []*Session, least doubt) []asked {
 	return list
 }
 
-func (s *Session) giveBack(d doubt) {
+func (s *Session) restoreFreshness(d doubt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remain(d)
@@ -120,7 +120,7 @@ func (r *stateRead) happen() {
 	s.applyState(r.state, r.doubt)
 }
 
-func (r *stateRead) foresee(k *knowledge) {
+func (r *stateRead) project(k *snapshot) {
 	st := r.state
 	if st.Generation != 0 && st.Generation != r.session.generation || st.AsOf <= k.asOf || st.AsOf < k.least {
 		return
@@ -195,7 +195,7 @@ func (s *Session) takeState(st store.PlayerState, d doubt) (news, ok bool) {
 	known := s.seen
 	before := known.parsed()
 	missed := missedOf(known, st, epoch != known.epoch)
-	s.seen, s.untold = knowledgeOf(epoch, st), nil
+	s.seen, s.pendingSnapshot = snapshotOf(epoch, st), nil
 	s.recordChanged(after)
 	for _, n := range missed {
 		s.send(protocol.Encode(noticeEvent(n)))
@@ -215,7 +215,7 @@ func (s *Session) takeState(st store.PlayerState, d doubt) (news, ok bool) {
 
 // missedOf are the ends that a client was not told of, the oldest first. What went without a notice the player
 // itself asked to end, unless it went with a history.
-func missedOf(known knowledge, st store.PlayerState, historyLost bool) []store.Notice {
+func missedOf(known snapshot, st store.PlayerState, historyLost bool) []store.Notice {
 	var missed []store.Notice
 	for _, n := range slices.Backward(st.Notices) {
 		if !slices.Contains(known.notices, n.ID) {

@@ -115,7 +115,7 @@ func (t *toldMatches) frame(n news, m store.Match, acked bool) []byte {
 }
 
 // knownMatch is the match that the session last saw of its record; nil where it saw none.
-func (k *knowledge) knownMatch(r store.Record) *store.Match {
+func (k *snapshot) knownMatch(r store.Record) *store.Match {
 	if r.Match == "" || k.match == "" {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"muster/store"
 )
 
-// knowledge is what a session last saw of its player's record.
-type knowledge struct {
+// snapshot is what a session last saw of its player's record.
+type snapshot struct {
 	epoch ident.Place
 	// asOf is the last place at which record was known to be the truth.
 	asOf ident.Place
@@ -25,9 +25,9 @@ type knowledge struct {
 	notices []string
 }
 
-// knowledgeOf is what a state says.
-func knowledgeOf(epoch ident.Place, st store.PlayerState) knowledge {
-	k := knowledge{epoch: epoch, asOf: st.AsOf, read: st.AsOf}
+// snapshotOf is what a state says.
+func snapshotOf(epoch ident.Place, st store.PlayerState) snapshot {
+	k := snapshot{epoch: epoch, asOf: st.AsOf, read: st.AsOf}
 	for _, n := range slices.Backward(st.Notices) { // the oldest first, as note has them
 		k.notices = append(k.notices, n.ID)
 	}
@@ -39,7 +39,7 @@ func knowledgeOf(epoch ident.Place, st store.PlayerState) knowledge {
 }
 
 // parsed is the record. A text that is malformed was refused when it came.
-func (k *knowledge) parsed() store.Record {
+func (k *snapshot) parsed() store.Record {
 	r, err := store.ParseRecord(k.record)
 	if err != nil {
 		return store.Record{}
@@ -48,7 +48,7 @@ func (k *knowledge) parsed() store.Record {
 }
 
 // set keeps a record's text, and drops a match that it no longer names.
-func (k *knowledge) set(r store.Record, text string) {
+func (k *snapshot) set(r store.Record, text string) {
 	if r.Match == "" {
 		k.match = ""
 	}
@@ -59,7 +59,7 @@ func (k *knowledge) set(r store.Record, text string) {
 }
 
 // note remembers that the client was told of an end; false means that it had been.
-func (k *knowledge) note(n store.Notice) bool {
+func (k *snapshot) note(n store.Notice) bool {
 	if slices.Contains(k.notices, n.ID) {
 		return false
 	}
@@ -70,19 +70,19 @@ func (k *knowledge) note(n store.Notice) bool {
 	return true
 }
 
-// foreseen is what the session will know when all that waits for a request has happened. mu is held.
-func (s *Session) foreseen() knowledge {
+// projected is what the session will know when all that waits for a request has happened. mu is held.
+func (s *Session) projected() snapshot {
 	k := s.known()
 	for _, e := range s.held {
-		e.foresee(&k)
+		e.project(&k)
 	}
 	return k
 }
 
 // known is the last that the session was told, of a history that is lost too. mu is held.
-func (s *Session) known() knowledge {
-	if s.untold != nil && s.untold.asOf >= s.seen.asOf {
-		return *s.untold
+func (s *Session) known() snapshot {
+	if s.pendingSnapshot != nil && s.pendingSnapshot.asOf >= s.seen.asOf {
+		return *s.pendingSnapshot
 	}
 	return s.seen
 }
@@ -95,11 +95,11 @@ func (s *Session) keepIfLost(epoch ident.Place, e event) bool {
 	}
 	before := s.known()
 	k := before
-	e.foresee(&k)
+	e.project(&k)
 	if k.asOf == before.asOf && k.match == before.match {
 		return false
 	}
-	s.untold = &k
+	s.pendingSnapshot = &k
 	return true
 }
 
@@ -122,7 +122,7 @@ func (s *Session) lookAgain(d doubt) {
 	}
 }
 
-// remain leaves it to the next Heal to read the state. A read that was in vain must not call for another at
+// remain leaves it to the next ResyncStale to read the state. A read that was in vain must not call for another at
 // once: while Redis is away that would go on without a pause. mu is held.
 func (s *Session) remain(d doubt) {
 	if d != sure {
@@ -146,7 +146,7 @@ func (s *Session) Arrived(epoch ident.Place, st store.PlayerState) {
 	defer s.mu.Unlock()
 	s.generation = st.Generation
 	epoch = s.carriedOutIn(epoch, st.AsOf)
-	s.seen = knowledgeOf(epoch, st)
+	s.seen = snapshotOf(epoch, st)
 	s.recordChanged(s.seen.parsed())
 	s.toldState(st)
 	if m := s.seen.knownMatch(s.seen.parsed()); m != nil {
