@@ -161,9 +161,26 @@ func (p *player) leave(world string) []string {
 	return do[*protocol.Left](p, &protocol.Leave{World: world}).Worlds
 }
 
+// leaveMatch leaves a match. If the answer is unavailable, which a busy machine can bring about, it asks again, as a client
+// does; the first request may have been carried out.
 func (p *player) leaveMatch(id string) {
 	p.t.Helper()
-	do[*protocol.LeftMatch](p, &protocol.LeaveMatch{MatchID: id})
+	repeated := false
+	eventually(p.t, func() string {
+		_, err := p.try(&protocol.LeaveMatch{MatchID: id})
+		refusal := (*protocol.Error)(nil)
+		switch {
+		case err == nil:
+		case !errors.As(err, &refusal):
+			p.t.Errorf("%s leaves its match: %v", p.id, err)
+		case refusal.Code == protocol.CodeUnavailable:
+			repeated = true
+			return err.Error()
+		case refusal.Code != protocol.CodeNoSuchMatch || !repeated:
+			p.t.Errorf("%s leaves its match: %v", p.id, err)
+		}
+		return ""
+	})
 }
 
 func (p *player) status() protocol.PlayerState {
