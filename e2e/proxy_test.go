@@ -167,7 +167,7 @@ func TestBehindNginx_OriginsAreCompared(t *testing.T) {
 		"https://play.example.com": http.StatusSwitchingProtocols, // TLS ends at the proxy
 		"https://evil.example.com": http.StatusForbidden,
 	} {
-		response := upgradeFrom(t, front, "127.0.0.1", http.Header{"Origin": {origin}})
+		response := upgradeFrom(t, front, "127.0.0.1", http.Header{"Origin": {origin}}) //nolint:bodyclose // upgradeFrom closes it when the test ends
 		if response.StatusCode != want {
 			t.Errorf("origin %s is answered %d, want %d", origin, response.StatusCode, want)
 		}
@@ -193,7 +193,7 @@ func TestBehindNginx_LimitsCountClients(t *testing.T) {
 		if call.claimed != "" {
 			header.Set("X-Forwarded-For", call.claimed)
 		}
-		if got := isServed(t, upgradeFrom(t, front, call.from, header)); got != call.served {
+		if got := isServed(t, upgradeFrom(t, front, call.from, header)); got != call.served { //nolint:bodyclose // likewise
 			t.Errorf("connection %d, from %s as %q, is served: %v", n, call.from, call.claimed, got)
 		}
 	}
