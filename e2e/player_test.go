@@ -208,9 +208,21 @@ func await[E protocol.Event](p *player) E {
 		case <-news:
 		case <-deadline:
 			var want E
-			p.t.Fatalf("%s heard no %s within %v", p.id, want.Type(), patience)
+			c, _ := p.current()
+			p.t.Fatalf("%s heard no %s within %v; its connection: %v", p.id, want.Type(), patience, connectionState(c))
 		}
 	}
+}
+
+// connectionState is the error that ended a connection, "open", or "none".
+func connectionState(c *client.Client) string {
+	switch {
+	case c == nil:
+		return "none"
+	case c.Err() != nil:
+		return c.Err().Error()
+	}
+	return "open"
 }
 
 // awaitMatch waits for the event that tells of a match.
