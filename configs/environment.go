@@ -33,7 +33,7 @@ func (l *loader) loadEnvironment(environ []string) {
 			l.reportAt(at, strings.ToLower(strings.TrimPrefix(name, variablePrefix)), "can be set in the file only")
 		case !serviceLink.MatchString(name):
 			l.reportAt(at, "", "is not a known variable; "+
-				didYouMean(name[:min(len(name), maxQuoted)], slices.Sorted(maps.Keys(paths)))+
+				DidYouMean(name[:min(len(name), maxQuoted)], slices.Sorted(maps.Keys(paths)))+
 				"they are named as the keys of the file, such as "+variable("redis.url")+" for redis.url")
 		}
 		return "", nil

@@ -1,7 +1,7 @@
 package configs
 
-// didYouMean names the word that is most like a misspelt one, as the beginning of what is known: "" if none is like it.
-func didYouMean(misspelt string, known []string) string {
+// DidYouMean names the word that is most like a misspelt one, as the beginning of what is known: "" if none is like it.
+func DidYouMean(misspelt string, known []string) string {
 	best, least := "", 1+max(1, len(misspelt)/4)
 	for _, word := range known {
 		if d := distance(misspelt, word); d < least {

@@ -9,7 +9,7 @@ func TestDidYouMean(t *testing.T) {
 		"lsiten": "did you mean listen? ", "tttl": "did you mean ttl? ", "ticketttl": "did you mean ticket_ttl? ",
 		"presense": "did you mean presence? ", "redi": "did you mean redis? ", "colour": "", "": "", "<<": "",
 	} {
-		if got := didYouMean(misspelt, known); got != want {
+		if got := DidYouMean(misspelt, known); got != want {
 			t.Errorf("%s: %q, want %q", misspelt, got, want)
 		}
 	}

@@ -131,7 +131,7 @@ func (p *fileParser) section(n *yaml.Node, t reflect.Type, path string) map[stri
 				return
 			}
 		}
-		p.reject(join(path, key), "is not a known key; "+didYouMean(key[:min(len(key), maxQuoted)], keys(known))+"known here: "+strings.Join(keys(known), ", "))
+		p.reject(join(path, key), "is not a known key; "+DidYouMean(key[:min(len(key), maxQuoted)], keys(known))+"known here: "+strings.Join(keys(known), ", "))
 	})
 	for _, f := range known {
 		at := join(path, f.key)

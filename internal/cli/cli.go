@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"muster/configs"
 	"muster/internal/logqueue"
@@ -71,6 +72,18 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return &usageError{fmt.Errorf("%q is no command; %ssee muster --help", args[0], meant)}
 }
 
+// flagError adds the flag that was probably meant and the command's help to the error of a wrong flag.
+func flagError(cmd *cobra.Command, err error) error {
+	meant := ""
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		meant = configs.DidYouMean("--"+unknown.GetSpecifiedName(), known)
+	}
+	return &usageError{fmt.Errorf("%w; %ssee %s --help", err, meant, cmd.CommandPath())}
+}
+
 // command is the command line: a bare `muster` is `muster serve`.
 func command(stderr *logqueue.Writer) *cobra.Command {
 	root := serveCommand(stderr)
@@ -80,7 +93,7 @@ func command(stderr *logqueue.Writer) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	serve := serveCommand(stderr)
 	serve.Use, serve.Short = "serve", "Run the server (the default)"
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(serve, versionCommand(), configCommand(), healthCommand(), loadCommand(), matchesCommand(), journalCommand(), webhooksCommand())
 	return root
 }

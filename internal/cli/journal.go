@@ -17,8 +17,8 @@ import (
 // journalCommand looks after entries that the durable record would not take.
 func journalCommand() *cobra.Command {
 	return deadCommands(deadKind{
-		name: "journal", short: "Look at what the durable record would not take, and put it back",
-		what: "entries of the realm's stream that PostgreSQL refused", open: func(_ context.Context, c configs.Config) (deadOffice, error) {
+		name: "journal", short: "List and retry match records that PostgreSQL refused",
+		what: "match records that PostgreSQL refused", open: func(_ context.Context, c configs.Config) (deadOffice, error) {
 			return openLetters(c, func(group string) bool { return group == store.JournalGroup }, nil)
 		},
 	})
@@ -65,8 +65,8 @@ func listDeadCommand(kind deadKind) *cobra.Command {
 	)
 	cmd := &cobra.Command{Use: "dead", Short: "List " + kind.what, Args: noArguments, Example: "  muster " + kind.name + " dead --config muster.yaml"}
 	settings := settingsOf(cmd)
-	cmd.Flags().IntVar(&limit, "limit", 100, "at most so many")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON with all there is of each, one a line")
+	cmd.Flags().IntVar(&limit, "limit", 100, "how many to list at most")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print every field as JSON, one object per line")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return atOffice(cmd, kind, settings, func(office deadOffice) error {
 			list, err := office.list(cmd.Context(), limit)
@@ -85,11 +85,11 @@ func listDeadCommand(kind deadKind) *cobra.Command {
 func replayCommand(kind deadKind) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use: "replay [ID]…", Short: "Put back " + kind.what + ", to be tried anew",
+		Use: "replay [ID]…", Short: "Retry " + kind.what,
 		Example: "  muster " + kind.name + " replay --config muster.yaml --all",
 	}
 	settings := settingsOf(cmd)
-	cmd.Flags().BoolVar(&all, "all", false, "all of them")
+	cmd.Flags().BoolVar(&all, "all", false, "retry all of them, instead of the given ids")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if all == (len(args) > 0) {
 			return &usageError{errors.New("give the ids that `muster " + kind.name + " dead` shows, or --all")}

@@ -33,7 +33,7 @@ func loadCommand() *cobra.Command {
 		jsonFile, htmlFile string
 	)
 	cmd := &cobra.Command{
-		Use: "load", Short: "Put players on a server, measure it and judge what it tells", Args: noArguments,
+		Use: "load", Short: "Connect simulated players to a server, measure it and check its answers", Args: noArguments,
 		Example: `  muster load --players 1000 --world voice
   # A server takes 1,000 connections of an address (limits.connections_per_ip): 5,000 players need five. The file limit
   # (ulimit -n) must be above --players here and at the server.
@@ -42,7 +42,7 @@ func loadCommand() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	loadFlags(cmd.Flags(), &o)
-	cmd.Flags().StringVar(&pattern, "pattern", string(load.Burst), "burst, steady, churn or idle")
+	cmd.Flags().StringVar(&pattern, "pattern", string(load.Burst), "burst (all join at once), steady, churn or idle (connect only)")
 	cmd.Flags().StringVar(&jsonFile, "json", "", "write the report as JSON to this file")
 	cmd.Flags().StringVar(&htmlFile, "html", "", "write the report as a page to this file")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -84,18 +84,18 @@ func loadCommand() *cobra.Command {
 const loadGarbage = 512 << 20
 
 func loadFlags(flags *pflag.FlagSet, o *load.Options) {
-	flags.StringSliceVar(&o.URLs, "url", []string{"ws://127.0.0.1:8080/v1/ws"}, "where to connect; several are taken in turn")
-	flags.IntVar(&o.Players, "players", 1000, "how many connect")
-	flags.StringSliceVar(&o.Worlds, "world", []string{"voice"}, "where they join; several are taken in turn")
-	flags.BoolVar(&o.EveryWorld, "every-world", false, "each player waits in all worlds at once")
+	flags.StringSliceVar(&o.URLs, "url", []string{"ws://127.0.0.1:8080/v1/ws"}, "address of the server; players are spread over several")
+	flags.IntVar(&o.Players, "players", 1000, "number of players")
+	flags.StringSliceVar(&o.Worlds, "world", []string{"voice"}, "world to join; players are spread over several")
+	flags.BoolVar(&o.EveryWorld, "every-world", false, "each player joins all worlds at once")
 	flags.Float64Var(&o.Rate, "rate", 1000, "joins a second (steady, churn)")
-	flags.DurationVar(&o.Duration, "duration", 10*time.Second, "for how long players join, or idle")
+	flags.DurationVar(&o.Duration, "duration", 10*time.Second, "how long players join (steady, churn) or stay connected (idle)")
 	flags.BoolVar(&o.Leave, "leave", false, "each player leaves its match at once and comes again (steady, churn)")
-	flags.Float64Var(&o.ConnectRate, "connect-rate", 0, "connections a second; 0 is as fast as it goes")
+	flags.Float64Var(&o.ConnectRate, "connect-rate", 0, "connections a second; 0 for no limit")
 	flags.StringSliceVar(&o.Sources, "sources", nil, "local addresses to connect from, in turn")
-	flags.StringVar(&o.IDPrefix, "id-prefix", "load", "what the players' ids begin with")
-	flags.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "when to stop asking, whatever is left to do")
-	flags.DurationVar(&o.Settle, "settle", 3*time.Second, "how long nothing must happen until who waits still counts as forgotten")
+	flags.StringVar(&o.IDPrefix, "id-prefix", "load", "prefix of the players' ids")
+	flags.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "end the run after this time, even if it is not complete")
+	flags.DurationVar(&o.Settle, "settle", 3*time.Second, "idle time after which players that still wait count as lost")
 }
 
 // writeFile writes a file, none where the name is "".

@@ -55,7 +55,7 @@ func matchesCommand() *cobra.Command {
 	cmd.Flags().StringVar((*string)(&filter.World), "world", "", "only matches of this world")
 	cmd.Flags().StringVar(&filter.State, "state", "", "only matches in this state: "+strings.Join(matchStates, ", "))
 	cmd.Flags().StringVar(&since, "since", "", "only matches created since a time (2026-11-29T12:00:00Z) or for so long (24h)")
-	cmd.Flags().IntVar(&filter.Limit, "limit", 20, "at most so many")
+	cmd.Flags().IntVar(&filter.Limit, "limit", 20, "how many to list at most")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON, one match a line")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 || len(args) == 1 && !ident.Valid(args[0]) {

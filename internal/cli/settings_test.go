@@ -151,6 +151,21 @@ func TestCommands_AreSuggested(t *testing.T) {
 	}
 }
 
+func TestFlags_AreSuggested(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--confg x":                 "unknown flag: --confg; did you mean --config? see muster --help",
+		"load --player 3":           "unknown flag: --player; did you mean --players? see muster load --help",
+		"webhooks dead --redis-ulr": "unknown flag: --redis-ulr; did you mean --redis-url? see muster webhooks dead --help",
+		"journal replay --nonsense": "unknown flag: --nonsense; see muster journal replay --help",
+		"load -x":                   "unknown shorthand flag: 'x' in -x; see muster load --help",
+	} {
+		if out, err := run(t, "F", strings.Fields(args)...); err == nil || out != want {
+			t.Errorf("%s: %s, want %s", args, out, want)
+		}
+	}
+}
+
 func TestHealth_SaysReady(t *testing.T) {
 	t.Parallel()
 	ready := true

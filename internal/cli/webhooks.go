@@ -17,7 +17,7 @@ import (
 // webhooksCommand looks after deliveries that receivers did not take.
 func webhooksCommand() *cobra.Command {
 	return deadCommands(deadKind{
-		name: "webhooks", short: "Look at webhook deliveries that were given up, and put them back",
+		name: "webhooks", short: "List and retry webhook deliveries that were given up",
 		what: "webhook deliveries that were given up", open: openDeliveries,
 	})
 }
