@@ -155,8 +155,10 @@ func TestBehindNginx_PlayersMeet(t *testing.T) {
 	if first.ID != second.ID {
 		t.Errorf("they are in the matches %s and %s", first.ID, second.ID)
 	}
-	if status, _ := front.request(http.MethodDelete, "/v1/matches/"+first.ID, "", ""); status != http.StatusForbidden {
-		t.Errorf("a player may end a match through the proxy: %d", status)
+	for _, path := range []string{"/v1/matches/", "/v1//matches/", "/v1/%6datches/", "/v1/x/../matches/"} {
+		if status, _ := front.request(http.MethodDelete, path+first.ID, "", ""); status != http.StatusForbidden {
+			t.Errorf("a player may end a match through the proxy: DELETE %s is answered %d", path, status)
+		}
 	}
 }
 
@@ -206,6 +208,27 @@ func TestBehindNginx_NoReconnectFailsInADrain(t *testing.T) {
 	c, front := startProxied(t, "DRAIN="+patience.String())
 	stopping := c.instances[0]
 	c.player("stays").connect(stopping) // the drain lasts while a player is there
+	drainAndReconnect(t, front, stopping)
+}
+
+// TestBehindNginx_InstancesTakeTurns drains the second instance as soon as the first is back: nginx must not shun
+// the first for the 503 of its own drain, or no instance is left.
+func TestBehindNginx_InstancesTakeTurns(t *testing.T) {
+	t.Parallel()
+	c, front := startProxied(t, "DRAIN="+patience.String())
+	first, second := c.instances[0], c.instances[1]
+	c.player("stays").connect(first) // the drain lasts while a player is there
+	drainAndReconnect(t, front, first)
+	first.kill()
+	first.start()
+	first.awaitReady()
+	c.player("remains").connect(second)
+	drainAndReconnect(t, front, second)
+}
+
+// drainAndReconnect drains an instance, and connects through nginx again and again meanwhile.
+func drainAndReconnect(t *testing.T, front, stopping *instance) {
+	t.Helper()
 	stopping.signal(syscall.SIGTERM)
 	eventually(t, func() string {
 		if stopping.readiness() == "" {
@@ -216,9 +239,9 @@ func TestBehindNginx_NoReconnectFailsInADrain(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for n := range 20 {
-		p := c.player(fmt.Sprint("p", n))
+		p := stopping.cluster.player(fmt.Sprint(stopping.name, "p", n))
 		if _, err := p.tryConnect(ctx, front); err != nil {
-			t.Fatalf("connection %d: %v", n, err)
+			t.Fatalf("connection %d while %s drains: %v", n, stopping.name, err)
 		}
 	}
 	stopping.mustRun()
