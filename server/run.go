@@ -74,8 +74,8 @@ func (s *Server) Run(ctx context.Context, started func(public string)) error {
 // warnOpenToAll logs at start that no token protects a server that others than this machine's programs can reach.
 func (s *Server) warnOpenToAll() {
 	if s.config.Auth.Mode == configs.AuthDev && (s.config.Auth.AllowDev || len(s.config.Limits.TrustedProxies) > 0) {
-		s.log.Warn().Msg("auth.mode is dev and others can reach this server: any client may act for any player and end any match " +
-			"(DELETE /v1/matches); let the proxy pass only what players need, or keep the server in a private network")
+		s.log.Warn().Str("remedy", "let the proxy pass only what players need, or keep the server in a private network").
+			Msg("auth.mode is dev and others can reach this server: any client may act for any player and end any match (DELETE /v1/matches)")
 	}
 }
 

@@ -31,6 +31,9 @@ func greeting(c configs.Config, file, public string, embedded bool) []string {
 		file = "the defaults (muster config prints a file with all of them)"
 	}
 	auth := "dev: clients name themselves, from this machine only"
+	if len(c.Limits.TrustedProxies) > 0 {
+		auth = "dev: clients name themselves, and everybody who reaches the proxy can speak for everybody"
+	}
 	if c.Auth.AllowDev {
 		auth = "dev: clients name themselves, and everybody who reaches the port can speak for everybody"
 	}

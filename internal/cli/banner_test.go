@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -23,6 +24,11 @@ func TestGreeting_NamesWhatIsOn(t *testing.T) {
   metrics     http://127.0.0.1:9090/metrics`
 	if bare != want {
 		t.Errorf("%s\nwant\n%s", bare, want)
+	}
+	proxied := configs.Default()
+	proxied.Limits.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	if text := strings.Join(greeting(proxied, "", "127.0.0.1:8080", true), "\n"); strings.Contains(text, "this machine only") {
+		t.Errorf("behind a proxy:\n%s", text)
 	}
 	c := configs.Default()
 	c.Auth.AllowDev, c.OpsListen = true, ""
