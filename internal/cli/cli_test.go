@@ -23,6 +23,7 @@ func TestAWrongCommandLineIsAUsageError(t *testing.T) {
 		"time to come":    {"matches", "--since", "-1h"},
 		"state":           {"matches", "--state", "open"},
 		"limit":           {"matches", "--limit", "0"},
+		"limit of dead":   {"webhooks", "dead", "--limit", "0"},
 		"replay what":     {"journal", "replay"},
 		"replay both":     {"webhooks", "replay", "--all", "e1"},
 		"what of journal": {"journal", "alive"},

@@ -68,6 +68,9 @@ func listDeadCommand(kind deadKind) *cobra.Command {
 	cmd.Flags().IntVar(&limit, "limit", 100, "how many to list at most")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print every field as JSON, one object per line")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if limit < 1 {
+			return &usageError{errors.New("limit: must be at least 1")}
+		}
 		return atOffice(cmd, kind, settings, func(office deadOffice) error {
 			list, err := office.list(cmd.Context(), limit)
 			if err != nil {
