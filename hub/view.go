@@ -138,7 +138,8 @@ func noticeEvent(n store.Notice) protocol.Notice {
 }
 
 // InvalidClaims tells a client what of that which it believes does not stand: with the notice of its end where
-// there is one, as lost otherwise. A match ends its player's tickets, so that nothing is said of those.
+// there is one, as lost otherwise. A match that is complete ended its player's tickets, so that nothing is said of those; one
+// that is proposed or waits for its server has them still, unless they are lost.
 func InvalidClaims(have *protocol.Have, st store.PlayerState) []protocol.Message {
 	var told []protocol.Message
 	for _, n := range unfounded(have, st) {
@@ -163,7 +164,7 @@ func unfounded(have *protocol.Have, st store.PlayerState) []store.Notice {
 	standing := tickets(record)
 	var list []store.Notice
 	for _, id := range have.Tickets {
-		if !standing[ident.Ticket(id)] && record.Match == "" {
+		if !standing[ident.Ticket(id)] && (record.Match == "" || record.Held) {
 			list = append(list, endOf(ends, id, store.Notice{Kind: protocol.TypeDequeued, World: worldOf(id), Ticket: ident.Ticket(id)}))
 		}
 	}

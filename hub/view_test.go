@@ -25,10 +25,13 @@ func TestUnfounded(t *testing.T) {
 		"a ticket is lost":        {&protocol.Have{Tickets: []string{"a.b.5", "duel.5"}}, store.PlayerState{Record: record(5, "", "duel.5")}, []string{"dequeued a.b.5 lost"}},
 		"a ticket expired":        {&protocol.Have{Tickets: []string{"duel.5"}}, store.PlayerState{Notices: []store.Notice{expired}}, []string{"dequeued duel.5 expired"}},
 		"a ticket became a match": {&protocol.Have{Tickets: []string{"duel.5"}}, store.PlayerState{Record: record(9, "m"), Match: match(8, "p")}, nil},
-		"a match is lost":         {&protocol.Have{Match: "m"}, store.PlayerState{}, []string{"match_cancelled m lost"}},
-		"a match ended":           {&protocol.Have{Match: "m"}, store.PlayerState{Notices: []store.Notice{over}}, []string{"match_ended m ended"}},
-		"another match":           {&protocol.Have{Match: "m"}, store.PlayerState{Record: record(9, "n"), Match: match(8, "p")}, []string{"match_cancelled m lost"}},
-		"no dot":                  {&protocol.Have{Tickets: []string{"x"}}, store.PlayerState{}, []string{"dequeued x lost"}},
+		"a proposed match lacks it": {&protocol.Have{Tickets: []string{"duel.5", "trio.6"}, Match: "m"}, store.PlayerState{
+			Record: strings.Replace(record(9, "m", "duel.5"), "|0|", "|h|", 1), Match: strings.Replace(match(8, "p"), "complete", "proposed", 1),
+		}, []string{"dequeued trio.6 lost"}},
+		"a match is lost": {&protocol.Have{Match: "m"}, store.PlayerState{}, []string{"match_cancelled m lost"}},
+		"a match ended":   {&protocol.Have{Match: "m"}, store.PlayerState{Notices: []store.Notice{over}}, []string{"match_ended m ended"}},
+		"another match":   {&protocol.Have{Match: "m"}, store.PlayerState{Record: record(9, "n"), Match: match(8, "p")}, []string{"match_cancelled m lost"}},
+		"no dot":          {&protocol.Have{Tickets: []string{"x"}}, store.PlayerState{}, []string{"dequeued x lost"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

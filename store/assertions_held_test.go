@@ -93,6 +93,8 @@ func TestAssertionsOfHeldMatches(t *testing.T) {
 				l.Errorf("x is told %q", n)
 			}
 		},
+		"a player leaves a match whose ticket was lost":                 leavesWithoutTicket("served"),
+		"a player leaves all worlds, and a match whose ticket was lost": leavesWithoutTicket(),
 		"what the stream said last before the loss, it says again": func(l *loss) {
 			served := asked("served", true)
 			served.ReadyCheck = 0
@@ -146,4 +148,29 @@ func TestAssertionsOfHeldMatches(t *testing.T) {
 			}
 		},
 	})
+}
+
+// leavesWithoutTicket: x comes back to a proposed match that y's instance asserted, while nothing asserts the ticket of x.
+func leavesWithoutTicket(worlds ...ident.World) func(l *loss) {
+	return func(l *loss) {
+		checked := asked("served", false)
+		l.declare(l.w, checked)
+		l.waiting(0, checked, "x")
+		y := l.waiting(1, checked, "y")[0]
+		l.form(0, checked, 1)
+		l.learn(y)
+		l.emptied()
+		l.declare(l.w, checked)
+		l.assert(1, "y")
+		x := l.arrive(1, "x")[0]
+		l.want(map[ident.Player]string{"x": "m1", "y": "m1served"})
+		left, err := l.stores[1].RemoveFromQueue(l.ctx, x, worlds...)
+		if err != nil || len(left.Worlds) != 1 || left.Worlds[0] != "served" {
+			l.Fatalf("left %+v, %v", left, err)
+		}
+		l.want(map[ident.Player]string{"x": "", "y": "served"})
+		if again, err := l.stores[1].RemoveFromQueue(l.ctx, x, worlds...); err != nil || len(again.Worlds) != 0 {
+			l.Errorf("again left %+v, %v", again, err)
+		}
+	}
 }

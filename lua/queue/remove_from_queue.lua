@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- remove_from_queue: a player leaves one world, several, or all.
 -- Guarantee:  queue entry and record go together. A match that was faster stands, and is returned; one that is held
---             falls through with the ticket of its world, so that who has left is not matched. Sent again: leaves nothing
+--             falls through with its world, so that a player that has left is not matched. Sent again: leaves nothing
 --             more.
 -- KEYS[1]     meta                  mm:{realm}:meta
 -- ARGV[1]     epoch      integer
@@ -21,7 +21,7 @@
 local player, generation, count = ARGV[5], ARGV[6], tonumber(ARGV[7])
 local presence = parse_presence(redis.call('GET', prefix .. 'pr:' .. player))
 if is_older(generation, presence) then return finish({CODE_REPLACED}) end
-local before, left = int(last), {}
+local before, left, asked = int(last), {}, {}
 local function leave(world)
   for _, t in ipairs(take_out(player, world)) do
     left[#left + 1] = t.world
@@ -29,11 +29,14 @@ local function leave(world)
 end
 if count == 0 then leave(nil) end
 for i = 1, count do
-  leave(ARGV[7 + i])
+  asked[i] = ARGV[7 + i]
+  leave(asked[i])
 end
 local record = load(player)
 local match = is_bound(record) and match_of(record.match)
-local fell_through = match and is_one_of(left, match.world)
+-- A held match that was restored after a loss of history may have no ticket of the player: the player leaves it all the same.
+local fell_through = match and (count == 0 or is_one_of(asked, match.world))
+if fell_through and not is_one_of(left, match.world) then left[#left + 1] = match.world end
 if fell_through then
   tell_self()
   cancel_match(record.match, match, match.state == 'proposed' and 'declined' or 'left', {[player] = 'left'})
